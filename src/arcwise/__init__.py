@@ -1,0 +1,57 @@
+"""arcwise: dependency trees, searched for and proved best.
+
+Importing this package is cheap: a name below loads its module when it is first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+# Every public name, and the module it lives in.
+_HOMES = {
+    "ArcwiseError": "arcwise.errors",
+    "InputError": "arcwise.errors",
+    "ModelError": "arcwise.errors",
+    "NoTreeError": "arcwise.errors",
+    "Parse": "arcwise.search.result",
+    "Parser": "arcwise.pipeline.parser",
+    "Sentence": "arcwise.treebank.sentence",
+    "decode": "arcwise.search.decode",
+    "k_best": "arcwise.search.decode",
+    "load": "arcwise.pipeline.parser",
+    "read_conllu": "arcwise.treebank.reading",
+    "train": "arcwise.pipeline.training",
+    "write_conllu": "arcwise.treebank.writing",
+}
+
+__all__ = ["__version__", *sorted(_HOMES)]  # noqa: PLE0604
+
+if TYPE_CHECKING:
+    from arcwise.errors import ArcwiseError as ArcwiseError
+    from arcwise.errors import InputError as InputError
+    from arcwise.errors import ModelError as ModelError
+    from arcwise.errors import NoTreeError as NoTreeError
+    from arcwise.pipeline.parser import Parser as Parser
+    from arcwise.pipeline.parser import load as load
+    from arcwise.pipeline.training import train as train
+    from arcwise.search.decode import decode as decode
+    from arcwise.search.decode import k_best as k_best
+    from arcwise.search.result import Parse as Parse
+    from arcwise.treebank.reading import read_conllu as read_conllu
+    from arcwise.treebank.sentence import Sentence as Sentence
+    from arcwise.treebank.writing import write_conllu as write_conllu
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'arcwise' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

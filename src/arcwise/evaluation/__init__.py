@@ -1,0 +1,1 @@
+"""How good is it? Attachment scores and their significance."""

@@ -1,0 +1,1 @@
+"""What is phi? Token attributes, templates written as data, scoring kernels."""

@@ -1,0 +1,1 @@
+"""What is w? Learners that move the weights."""

@@ -1,0 +1,1 @@
+"""How does a tree fall into parts? The pruned arc graph."""

@@ -1,0 +1,1 @@
+"""argmax: numbers in, trees out. Knows nothing of features, words or files."""

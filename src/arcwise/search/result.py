@@ -1,0 +1,34 @@
+"""The one result type of every search."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(slots=True, eq=False)
+class Parse:
+    """A tree, its score, and how good it is proved to be.
+
+    heads: int32, length n+1, `heads[0] == -1`. labels: one per word, or None. score: the sum over the tree's parts.
+    bound: a proven upper bound on the score of any allowed tree, or None. stats: what the search did (method, iterations, ...).
+    """
+
+    heads: NDArray[np.int32]
+    score: float
+    bound: float | None = None
+    labels: list[str] | None = None
+    stats: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def gap(self) -> float | None:
+        """bound - score: no tree can be better by more than this."""
+        return None if self.bound is None else max(0.0, self.bound - self.score)
+
+    @property
+    def certified(self) -> bool:
+        """Whether no allowed tree scores higher, within 1e-9 of the score's size."""
+        return self.gap is not None and self.gap <= 1e-9 * max(1.0, abs(self.score))

@@ -1,0 +1,1 @@
+"""Files: treebanks read and written, byte for byte."""

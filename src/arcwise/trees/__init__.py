@@ -1,0 +1,1 @@
+"""What is in Y(x)? Shapes of trees, and all trees of a short sentence."""
