@@ -1,0 +1,323 @@
+"""`arcwise analyze`: what the trees of a treebank look like."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Timer
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+if TYPE_CHECKING:
+    from arcwise.evaluation.structure import Structure
+    from arcwise.treebank.reading import BlockReader
+
+Numbers = dict[str, float | dict[str, float]]
+Cell = str | int | float
+
+_PATIENCE = 2.0  # seconds until the progress bar appears
+_BAR = 30  # characters of the longest bar of a histogram
+
+
+@click.command("analyze")
+@click.argument("treebanks", metavar="TREEBANK...", nargs=-1, required=True, type=click.Path())
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json", "csv"]), default="text", show_default=True,
+    help="What to print: tables for people, or all counts for programs.",
+)  # fmt: skip
+@click.option(
+    "--skip-bad", is_flag=True, help="Leave out malformed sentences and those without a tree, and count them."
+)
+def command(treebanks: tuple[str, ...], form: str, skip_bad: bool) -> None:
+    """Count the shapes, lengths, arcs, labels and roots of the trees in each TREEBANK.
+
+    Treebanks are CoNLL-U, CoNLL-X, CoNLL-2008 or CoNLL-2009 files, plain or compressed, or `-` for standard
+    input. Several are reported one by one and, as text and JSON, all together.
+
+    \b
+    Example:
+      arcwise analyze train.conllu dev.conllu
+      arcwise analyze --format json --skip-bad - < raw.conllu
+    """
+    structures = _measure(treebanks, skip_bad)
+    if form == "json":
+        report: dict[str, object] = {
+            "treebanks": [{"name": name, **_numbers(one)} for name, one in structures]
+        }
+        if len(structures) > 1:
+            report["all"] = _numbers(_total(structures))
+        click.echo(json.dumps(report, ensure_ascii=False, indent=2))
+    elif form == "csv":
+        _write_csv(structures)
+    else:
+        if len(structures) > 1:
+            structures.append((f"all {len(structures)} treebanks", _total(structures)))
+        _print_text(structures)
+
+
+def _measure(treebanks: tuple[str, ...], skip_bad: bool) -> list[tuple[str, Structure]]:
+    from arcwise.evaluation.structure import measure_structure
+    from arcwise.treebank.reading import BlockReader
+
+    structures = []
+    with _progress() as show:
+        for treebank in treebanks:
+            with BlockReader(treebank, skip_bad=skip_bad) as reader:
+                show(reader)
+                structure = measure_structure(reader, skip_bad=skip_bad, on_block=lambda _: show(reader))
+            structure.skipped += reader.skipped
+            structures.append((reader.file, structure))
+            if structure.skipped:
+                first = f"; the first: {reader.skipped_errors[0]}" if reader.skipped_errors else ""
+                click.echo(f"skipped {structure.skipped} sentences of {reader.file}{first}", err=True)
+    return structures
+
+
+def _total(structures: list[tuple[str, Structure]]) -> Structure:
+    total = structures[0][1]
+    for _, structure in structures[1:]:
+        total += structure
+    return total
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[BlockReader], None]]:
+    """Shows how much of each reader's file is read, on a terminal and if it takes long."""
+    if not sys.stderr.isatty():
+        yield lambda reader: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress, TaskID
+
+    bar = Progress(console=Console(stderr=True), transient=True)
+    tasks: dict[str, TaskID] = {}
+
+    def show(reader: BlockReader) -> None:
+        if reader.file not in tasks:
+            tasks[reader.file] = bar.add_task(reader.file, total=reader.bytes_total)
+        bar.update(tasks[reader.file], completed=reader.bytes_read)
+
+    # A timer, since the first block may have to wait for the compiler.
+    timer = Timer(_PATIENCE, bar.start)
+    timer.start()
+    try:
+        yield show
+    finally:
+        timer.cancel()
+        timer.join()
+        bar.stop()
+
+
+def _numbers(structure: Structure) -> Numbers:
+    """All counts, by name, with those that have a parameter as an inner dictionary."""
+    s = structure
+    sentences, words, between = max(1, s.sentences), max(1, s.words), max(1, s.arc_lengths.total())
+    return {
+        "sentences": s.sentences,
+        "skipped": s.skipped,
+        "words": s.words,
+        "mean_length": s.mean_length,
+        "median_length": s.median_length,
+        "longest": s.longest,
+        "nonprojective_sentences": s.nonprojective_sentences,
+        "ill_nested_sentences": s.ill_nested,
+        "one_inherit_sentences": s.one_inherit,
+        "several_root_sentences": s.several_roots,
+        "nonprojective_arcs": s.nonprojective_arcs,
+        "left_arcs": s.left_arcs,
+        "right_arcs": s.arc_lengths.total() - s.left_arcs,
+        "mean_arc_length": s.mean_arc_length,
+        "distinct_labels": len(s.labels),
+        "percent": {
+            "nonprojective_sentences": 100 * s.nonprojective_sentences / sentences,
+            "ill_nested_sentences": 100 * s.ill_nested / sentences,
+            "one_inherit_sentences": 100 * s.one_inherit / sentences,
+            "several_root_sentences": 100 * s.several_roots / sentences,
+            "nonprojective_arcs": 100 * s.nonprojective_arcs / words,
+            "left_arcs": 100 * s.left_arcs / between,
+        },
+        "well_nested_by_block_degree": _by_number(_degrees(s, well_nested=True)),
+        "ill_nested_by_block_degree": _by_number(_degrees(s, well_nested=False)),
+        "by_gap_degree": _by_number(_gap_degrees(s)),
+        "by_edge_degree": _by_number(s.edge_degrees),
+        "by_roots": _by_number(s.roots),
+        "by_length": _by_number(s.lengths),
+        "by_arc_length": _by_number(s.arc_lengths),
+        "labels": dict(_by_frequency(s.labels)),
+    }
+
+
+def _degrees(structure: Structure, well_nested: bool) -> Counter[int]:
+    return Counter(
+        {d: trees for (d, nested), trees in structure.block_degrees.items() if nested == well_nested}
+    )
+
+
+def _gap_degrees(structure: Structure) -> Counter[int]:
+    both = _degrees(structure, well_nested=True) + _degrees(structure, well_nested=False)
+    return Counter({degree - 1: trees for degree, trees in both.items()})
+
+
+def _by_number(counts: Counter[int]) -> dict[str, float]:
+    return {str(key): counts[key] for key in sorted(counts)}
+
+
+def _by_frequency(counts: Counter[str]) -> list[tuple[str, int]]:
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+
+
+def _write_csv(structures: list[tuple[str, Structure]]) -> None:
+    """One number a line."""
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(["treebank", "measure", "item", "value"])
+    for treebank, structure in structures:
+        for measure, value in _numbers(structure).items():
+            items = value.items() if isinstance(value, dict) else [("", value)]
+            writer.writerows([treebank, measure, item, number] for item, number in items)
+
+
+class Table(NamedTuple):
+    """What is printed: a title, the names of the columns, and the rows."""
+
+    title: str
+    columns: list[str]
+    rows: list[list[Cell]]
+
+
+def _tables(structure: Structure) -> Iterator[Table]:
+    s = structure
+    sentences, arcs, between = s.sentences, s.words, s.arc_lengths.total()
+    right_arcs = between - s.left_arcs
+    yield Table(
+        "Overview",
+        ["", "number", "%"],
+        [
+            ["sentences", sentences, ""],
+            ["sentences skipped", s.skipped, ""],
+            ["words", s.words, ""],
+            ["words a sentence, mean", s.mean_length, ""],
+            ["words a sentence, median", s.median_length, ""],
+            ["words a sentence, most", s.longest, ""],
+            ["non-projective sentences", *_share(s.nonprojective_sentences, sentences)],
+            ["ill-nested sentences", *_share(s.ill_nested, sentences)],
+            ["1-inherit sentences", *_share(s.one_inherit, sentences)],
+            ["sentences with one root", *_share(s.roots[1], sentences)],
+            ["sentences with several roots", *_share(s.several_roots, sentences)],
+            ["non-projective arcs", *_share(s.nonprojective_arcs, arcs)],
+            ["arcs to the left", *_share(s.left_arcs, between)],
+            ["arcs to the right", *_share(right_arcs, between)],
+            ["mean length of an arc", s.mean_arc_length, ""],
+            ["labels", len(s.labels), ""],
+        ],
+    )
+    well, ill = _capped(_degrees(s, well_nested=True), 4), _capped(_degrees(s, well_nested=False), 4)
+    yield Table(
+        "Sentences by block degree and nesting",
+        ["block degree", "well-nested", "%", "ill-nested", "%"],
+        [[_capped_name(d, 4), *_share(well[d], sentences), *_share(ill[d], sentences)] for d in range(1, 6)],
+    )
+    gap, edge = _capped(_gap_degrees(s), 3), _capped(s.edge_degrees, 3)
+    yield Table(
+        "Sentences by gap degree and edge degree",
+        ["degree", "gap degree", "%", "edge degree", "%"],
+        [[_capped_name(d, 3), *_share(gap[d], sentences), *_share(edge[d], sentences)] for d in range(5)],
+    )
+    roots = _capped(s.roots, 3)
+    yield Table(
+        "Sentences by roots",
+        ["roots", "sentences", "%"],
+        [[_capped_name(number, 3), *_share(roots[number], sentences)] for number in range(1, 5)],
+    )
+    yield Table("Sentences by words", ["words", "sentences", "%", ""], _histogram(s.lengths))
+    lengths = Counter[int]()
+    for length, count in s.arc_lengths.items():
+        lengths[abs(length)] += count
+    yield Table("Arcs between words by length", ["length", "arcs", "%", ""], _histogram(lengths))
+    yield Table(
+        "Labels", ["label", "arcs", "%"], [[label, *_share(n, arcs)] for label, n in _by_frequency(s.labels)]
+    )
+
+
+def _share(part: int, whole: int) -> tuple[int, float]:
+    """A count and its percentage."""
+    return part, 100 * part / max(1, whole)
+
+
+def _capped(counts: Counter[int], last: int) -> Counter[int]:
+    """The counts, with all that lie beyond `last` counted as one more than it."""
+    capped = Counter[int]()
+    for value, count in counts.items():
+        capped[min(value, last + 1)] += count
+    return capped
+
+
+def _capped_name(value: int, last: int) -> str:
+    return str(value) if value <= last else f">{last}"
+
+
+def _histogram(counts: Counter[int]) -> list[list[Cell]]:
+    """Counts of 1, 2, 3-4, 5-8, 9-16, ... with bars."""
+    bins = Counter[int]()
+    for value, count in counts.items():
+        bins[(value - 1).bit_length()] += count
+    longest = max(bins.values(), default=1)
+    rows: list[list[Cell]] = []
+    for power in range(max(bins, default=-1) + 1):
+        low, high = 2**power // 2 + 1, 2**power
+        name = f"{low}-{high}" if low < high else str(high)
+        rows.append([name, *_share(bins[power], counts.total()), "█" * round(_BAR * bins[power] / longest)])
+    return rows
+
+
+def _print_text(structures: list[tuple[str, Structure]]) -> None:
+    if sys.stdout.isatty():
+        _print_rich(structures)
+        return
+    for name, structure in structures:
+        click.echo(f"{name}\n{'=' * len(name)}\n")
+        for table in _tables(structure):
+            click.echo(f"{table.title}\n{_aligned(table)}\n")
+
+
+def _print_rich(structures: list[tuple[str, Structure]]) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table as RichTable
+
+    console = Console()
+    for name, structure in structures:
+        console.rule(escape(name))
+        for table in _tables(structure):
+            drawn = RichTable(title=table.title, title_justify="left", box=box.SIMPLE_HEAD)
+            for at, column in enumerate(table.columns):
+                drawn.add_column(column, justify="right" if _is_numeric(table, at) else "left")
+            for row in table.rows:
+                drawn.add_row(*(escape(_text(cell)) for cell in row))
+            console.print(drawn)
+
+
+def _aligned(table: Table) -> str:
+    rows = [table.columns, *([_text(cell) for cell in row] for row in table.rows)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    numeric = [_is_numeric(table, at) for at in range(len(widths))]
+    return "\n".join(
+        "  ".join(
+            cell.rjust(width) if right else cell.ljust(width)
+            for cell, width, right in zip(row, widths, numeric, strict=True)
+        ).rstrip()
+        for row in rows
+    )
+
+
+def _is_numeric(table: Table, column: int) -> bool:
+    return any(isinstance(row[column], int | float) for row in table.rows)
+
+
+def _text(cell: Cell) -> str:
+    return f"{cell:.2f}" if isinstance(cell, float) else str(cell)

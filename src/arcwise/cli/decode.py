@@ -1,0 +1,188 @@
+"""`arcwise decode`: the best trees of score matrices that anyone made."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from arcwise.errors import ArcwiseError, InputError, NoTreeError
+
+if TYPE_CHECKING:
+    from arcwise.search.result import Parse
+
+Arc = tuple[int, int]
+Named = tuple[str, Any]
+
+_TOGETHER = 1 << 22  # matrices are read and searched in groups of about so many scores: 32 MB
+
+
+class _ArcType(click.ParamType):
+    name = "h,m"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Arc:
+        if isinstance(value, tuple):
+            return value
+        try:
+            h, m = (int(part) for part in value.split(","))
+        except ValueError:
+            self.fail(f"{value!r} is not an arc: expected head and modifier as in 0,3", param, ctx)
+        return h, m
+
+
+@click.command("decode")
+@click.argument("scores", metavar="SCORES.npz", type=click.Path())
+@click.option("--projective", is_flag=True, help="Only trees whose arcs do not cross.")
+@click.option("--multi-root", is_flag=True, help="Allow several words headed by the root 0.")
+@click.option("--k-best", "k", type=click.IntRange(1), metavar="K", help="The K best trees of every matrix.")
+@click.option(
+    "--required", type=_ArcType(), multiple=True, metavar="H,M", help="An arc that every tree must have."
+)
+@click.option(
+    "--forbidden", type=_ArcType(), multiple=True, metavar="H,M", help="An arc that no tree may have."
+)
+@click.option(
+    "--format", "form", type=click.Choice(["heads", "conllu", "json"]), default="heads", show_default=True,
+    help="heads: name, score and heads of the words 1..n in one line; json: one object a line.",
+)  # fmt: skip
+@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Threads.")
+@click.option(
+    "-o", "--output", default="-", metavar="OUT", help="Where to write; standard output if not given."
+)
+def command(
+    scores: str,
+    projective: bool,
+    multi_root: bool,
+    k: int | None,
+    required: tuple[Arc, ...],
+    forbidden: tuple[Arc, ...],
+    form: str,
+    jobs: int,
+    output: str,
+) -> None:
+    """Find the best tree of every score matrix in SCORES.npz (or one .npy), exactly.
+
+    A matrix of n words is (n+1, n+1): row h, column m scores the arc from head h to modifier m, where 0 is the
+    root and -inf forbids an arc. A three-dimensional array is many matrices. Trees come in the file's order,
+    each with the name of its array.
+
+    \b
+    Example:
+      python -c "import numpy as np; np.savez('scores.npz', mary=np.random.randn(4, 4))"
+      arcwise decode scores.npz --projective --format conllu
+      arcwise decode scores.npz --k-best 5 --required 0,2
+    """
+    from arcwise.treebank.writing import open_output
+
+    options = {"projective": projective, "single_root": not multi_root}
+    render = {"heads": _heads_line, "conllu": _conllu, "json": _json_line}[form]
+    with open_output(output) as file:
+        for group in _groups(_matrices(scores)):
+            for name, parses in _search(scores, group, k, required, forbidden, jobs, options):
+                for rank, parse in enumerate(parses, start=1):
+                    text = render(" ".join(name.split()), parse, rank if k else None)
+                    file.write(text.encode("utf-8", "replace"))
+
+
+def _search(
+    path: str,
+    group: list[Named],
+    k: int | None,
+    required: tuple[Arc, ...],
+    forbidden: tuple[Arc, ...],
+    jobs: int,
+    options: dict[str, bool],
+) -> Iterator[tuple[str, list[Parse]]]:
+    """The trees of every matrix of a group; an error names file and array."""
+    from arcwise.search.decode import decode, k_best
+
+    if k is None:
+        try:
+            constraints = {"required": [required] * len(group), "forbidden": [forbidden] * len(group)}
+            parses = decode([matrix for _, matrix in group], jobs=jobs, **constraints, **options)
+        except ArcwiseError:
+            pass  # one by one, the culprit has a name
+        else:
+            yield from ((name, [parse]) for (name, _), parse in zip(group, parses, strict=True))
+            return
+    for name, matrix in group:
+        try:
+            yield name, k_best(matrix, k or 1, required=required, forbidden=forbidden, **options)
+        except NoTreeError as error:
+            raise NoTreeError(f"{path}: array {name!r}: {error}") from None
+        except InputError as error:
+            raise InputError(f"array {name!r}: {error}", file=path) from None
+
+
+def _matrices(path: str) -> Iterator[Named]:
+    """The matrices of a .npz or .npy file with their names, read one by one."""
+    import numpy as np
+
+    broken = (OSError, ValueError, EOFError, MemoryError, RuntimeError, zipfile.BadZipFile, zlib.error)
+
+    def read(load: Callable[[], Any], what: str) -> Any:
+        try:
+            return load()
+        except broken as error:
+            reason = getattr(error, "strerror", None) or error
+            raise InputError(
+                f"cannot read {what} ({reason})", expected="a .npz or .npy file", file=path
+            ) from None
+
+    loaded = read(lambda: np.load(path, allow_pickle=False), "it")
+    if isinstance(loaded, np.ndarray):
+        yield from _named(path, "scores", loaded)
+        return
+    with loaded:
+        for name in loaded.files:
+            yield from _named(path, name, read(lambda name=name: loaded[name], f"array {name!r}"))  # type: ignore[misc]
+
+
+def _named(path: str, name: str, array: Any) -> Iterator[Named]:
+    if getattr(array, "ndim", None) == 3:
+        yield from ((f"{name}[{b}]", matrix) for b, matrix in enumerate(array))
+    elif getattr(array, "ndim", None) == 2:
+        yield name, array
+    else:
+        shape = getattr(array, "shape", "none")
+        raise InputError(
+            f"array {name!r} has shape {shape}", expected="(n+1, n+1) or (b, n+1, n+1)", file=path
+        )
+
+
+def _groups(matrices: Iterator[Named]) -> Iterator[list[Named]]:
+    group: list[Named] = []
+    entries = 0
+    for name, matrix in matrices:
+        group.append((name, matrix))
+        entries += matrix.size
+        if entries >= _TOGETHER:
+            yield group
+            group, entries = [], 0
+    if group:
+        yield group
+
+
+def _heads_line(name: str, parse: Parse, rank: int | None) -> str:
+    return f"{name}\t{parse.score!r}\t{' '.join(map(str, parse.heads[1:].tolist()))}\n"
+
+
+def _json_line(name: str, parse: Parse, rank: int | None) -> str:
+    result: dict[str, Any] = {"name": name, "score": parse.score, "heads": parse.heads[1:].tolist()}
+    if rank is not None:
+        result["rank"] = rank
+    return json.dumps(result, ensure_ascii=False) + "\n"
+
+
+def _conllu(name: str, parse: Parse, rank: int | None) -> str:
+    heads = parse.heads[1:].tolist()
+    if not heads:
+        raise InputError(f"array {name!r} has no words", expected="at least one, to write CoNLL-U")
+    lines = [f"# sent_id = {name}" + (f"-{rank}" if rank else ""), f"# score = {parse.score!r}"]
+    for m, h in enumerate(heads, start=1):
+        lines.append(f"{m}\tw{m}\t_\t_\t_\t_\t{h}\t{'dep' if h else 'root'}\t_\t_")
+    return "\n".join(lines) + "\n\n"

@@ -1,0 +1,97 @@
+"""All that is said of one or two systems, as tables of plain values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from arcwise.evaluation.attachment import Scores
+from arcwise.evaluation.breakdown import by_arc_length, by_label, by_sentence_length
+from arcwise.evaluation.score import Score
+from arcwise.evaluation.significance import bootstrap_intervals, paired_bootstrap, sign_test
+
+#: A table: rows with the same keys. Scores are fractions from 0 to 1, counts are whole numbers.
+Table = list[dict[str, Any]]
+
+
+def _fractions(score: Score) -> dict[str, Any]:
+    return {"precision": score.precision, "recall": score.recall, "f1": score.f1}
+
+
+def system_tables(scores: Scores, *, seed: int = 0, samples: int = 1000) -> dict[str, Table]:
+    """The tables `scores`, `labels`, `sentence_lengths` and `arc_lengths` of one system.
+
+    `low` and `high` bound the F1 in 95 of 100 bootstrap samples (None where no interval is computed).
+    """
+    intervals = bootstrap_intervals(scores.sentence_counts, seed=seed, samples=samples)
+    metrics = [
+        {
+            "metric": metric,
+            "convention": convention,
+            **_fractions(score),
+            "aligned_accuracy": score.aligned_accuracy,
+            "low": intervals.get((convention, metric), (None, None))[0],
+            "high": intervals.get((convention, metric), (None, None))[1],
+            "correct": score.correct,
+            "gold": score.gold,
+            "system": score.system,
+        }
+        for convention, table in scores.metrics.items()
+        for metric, score in table.items()
+    ]
+    labels = [
+        {
+            "label": label,
+            "convention": "subtypes",
+            **_fractions(row.label),
+            "uas": row.uas,
+            "las": row.las,
+            "gold": row.label.gold,
+            "system": row.label.system,
+        }
+        for label, row in by_label(scores.comparison).items()
+    ]
+    sentence_lengths = [
+        {
+            "words": name,
+            "convention": "subtypes",
+            "uas": row.uas.f1,
+            "las": row.las.f1,
+            "sentences": row.sentences,
+            "gold": row.uas.gold,
+        }
+        for name, row in by_sentence_length(scores).items()
+    ]
+    arc_lengths = [
+        {"length": name, "convention": "subtypes", **_fractions(row), "gold": row.gold, "system": row.system}
+        for name, row in by_arc_length(scores.comparison).items()
+    ]
+    return {
+        "scores": metrics,
+        "labels": labels,
+        "sentence_lengths": sentence_lengths,
+        "arc_lengths": arc_lengths,
+    }
+
+
+def significance_table(first: Scores, second: Scores, *, seed: int = 0, samples: int = 1000) -> Table:
+    """How sure it is that `first` and `second` differ, for each attachment score of each convention."""
+    bootstrap = paired_bootstrap(first.sentence_counts, second.sentence_counts, seed=seed, samples=samples)
+    rows = []
+    for (convention, metric), paired in bootstrap.items():
+        sign = sign_test(
+            first.sentence_counts[convention, metric], second.sentence_counts[convention, metric]
+        )
+        rows.append(
+            {
+                "metric": metric,
+                "convention": convention,
+                "difference": paired.difference,
+                "low": paired.low,
+                "high": paired.high,
+                "bootstrap_p": paired.p,
+                "better": sign.better,
+                "worse": sign.worse,
+                "sign_p": sign.p,
+            }
+        )
+    return rows

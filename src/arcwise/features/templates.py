@@ -1,0 +1,122 @@
+"""The templates, as data.
+
+A template is `head side | modifier side`. A side names attributes of the word itself or of a neighbour: F form, L lemma, C coarse
+tag (UPOS), P fine tag (XPOS), X all morphological features, S suffix; `P-1` is the fine tag of the word before. An empty side is
+written `.`. Two templates that share a side share its hash, so a template costs one addition a pair of words.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arcwise.features.attributes import FEATS, FORM, LEMMA, SUFFIX, UPOS, XPOS
+
+_LETTERS = {"F": FORM, "L": LEMMA, "C": UPOS, "P": XPOS, "X": FEATS, "S": SUFFIX}
+_LONGEST_SIDE = 3
+
+# For the pruner: few, on all pairs of words.
+COARSE = """
+P | P         C | C         F | P         P | F         L | C         C | L
+P-1 P | P     P P+1 | P     P | P-1 P     P | P P+1     P-1 P | P P+1     P P+1 | P-1 P
+C-1 C C+1 | C     C | C-1 C C+1
+"""
+
+# For the arcs that survive; each fires bare and again with the signed distance.
+ARCS = """
+F | .     L | .     P | .     C | .     F P | .     L C | .     X | .     F-1 | .     F+1 | .     L-1 | .     L+1 | .
+. | F     . | L     . | P     . | C     . | F P     . | L C     . | X     . | F-1     . | F+1     . | L-1     . | L+1
+
+F | F     L | L     P | P     C | C     X | X     C X | C X     C X | C     C | C X     S C | S C     L | S     S | L
+F P | F P     P | F P     F P | P     P | F     F | P     F | F P     F P | F
+L C | L C     C | L C     L C | C     C | L     L | C     L | L C     L C | L
+
+P-1 P | P P+1     P P+1 | P-1 P     P-1 P | P-1 P     P P+1 | P P+1
+P-1 P | P         P P+1 | P         P | P-1 P         P | P P+1
+P-1 | P P+1       P P+1 | P-1       P-1 | P-1 P       P+1 | P P+1
+P-1 P P+1 | P     P | P-1 P P+1     P-1 P P+1 | P-1 P P+1
+
+C-1 C | C C+1     C C+1 | C-1 C     C-1 C | C-1 C     C C+1 | C C+1
+C-1 C | C         C C+1 | C         C | C-1 C         C | C C+1
+C-1 | C C+1       C C+1 | C-1       C-1 | C-1 C       C+1 | C C+1
+C-1 C C+1 | C     C | C-1 C C+1     C-1 C C+1 | C-1 C C+1
+
+C-2 C-1 C | C     C | C-2 C-1 C     C C+1 C+2 | C     C | C C+1 C+2
+L-1 C | C         C L+1 | C         C | L-1 C         C | C L+1
+L | L-1           L-1 | L           L | L+1           L+1 | L
+"""
+
+# For labels, with the direction; the first few again with the signed distance once the tree is known.
+LABELS = """
+C | C     P | P     L | L     L C | C     C | L C     F P | P     P | F P     . | L     . | F     L | .
+
+X | X     C X | C X     C | C X     C X | C     . | X     . | S C     C | S     F | F     L C | L C     L | C X     L | P
+P | P-1 P     P | P P+1     P-1 P | P     P P+1 | P     C | C-1 C C+1     C-1 C C+1 | C     L | C-1 C C+1
+. | L-1     . | L+1     . | C-2 C-1 C     . | C C+1 C+2     C | L-1 C     C | C L+1
+"""
+
+
+class Templates(NamedTuple):
+    """All templates as arrays for the kernels: the groups COARSE, ARCS and LABELS one after another.
+
+    sides: int32 (sides, 3, 2), the (attribute, offset) pairs of every distinct side, attribute -1 beyond the last. head, modifier:
+    int32, the sides of each template. arcs, labels, end: where the groups begin and end; COARSE begins at 0.
+    """
+
+    sides: NDArray[np.int32]
+    head: NDArray[np.int32]
+    modifier: NDArray[np.int32]
+    arcs: int
+    labels: int
+    end: int
+
+
+def _parse_side(text: str) -> tuple[tuple[int, int], ...]:
+    """
+    >>> _parse_side("P-1 P")
+    ((3, -1), (3, 0))
+    """
+    if text == ".":
+        return ()
+    atoms = tuple((_LETTERS[atom[0]], int(atom[1:] or 0)) for atom in text.split())
+    if len(atoms) > _LONGEST_SIDE:
+        raise ValueError(f"{text!r} has more than {_LONGEST_SIDE} atoms")
+    return atoms
+
+
+def _parse_group(text: str) -> list[tuple[tuple[tuple[int, int], ...], ...]]:
+    """
+    >>> _parse_group("P-1 P | P     . | F")
+    [(((3, -1), (3, 0)), ((3, 0),)), ((), ((0, 0),))]
+    """
+    cells = [cell.strip() for line in text.splitlines() for cell in line.split("    ") if cell.strip()]
+    return [tuple(_parse_side(side.strip()) for side in cell.split("|")) for cell in cells]
+
+
+def compile_templates(coarse: str = COARSE, arcs: str = ARCS, labels: str = LABELS) -> Templates:
+    """The tables above as arrays.
+
+    >>> templates = compile_templates("P | P", "P | F     . | F", "C | C")
+    >>> templates.head.tolist(), templates.modifier.tolist(), templates.arcs, templates.labels, templates.end
+    ([0, 0, 2, 3], [0, 1, 1, 3], 1, 3, 4)
+    """
+    groups = [_parse_group(text) for text in (coarse, arcs, labels)]
+    pairs = [pair for group in groups for pair in group]
+    numbers: dict[tuple[tuple[int, int], ...], int] = {}
+    for pair in pairs:
+        for side in pair:
+            numbers.setdefault(side, len(numbers))
+    sides = np.full((len(numbers), _LONGEST_SIDE, 2), -1, np.int32)
+    for side, number in numbers.items():
+        for place, atom in enumerate(side):
+            sides[number, place] = atom
+    return Templates(
+        sides=sides,
+        head=np.array([numbers[pair[0]] for pair in pairs], np.int32),
+        modifier=np.array([numbers[pair[1]] for pair in pairs], np.int32),
+        arcs=len(groups[0]),
+        labels=len(groups[0]) + len(groups[1]),
+        end=len(pairs),
+    )

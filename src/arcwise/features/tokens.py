@@ -1,0 +1,99 @@
+"""The words of a sentence hashed once, so that an arc's features cost one addition each."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arcwise.features.attributes import END, LEMMA, MORPHOLOGY, MOST_FEATURES, START, UPOS, XPOS
+from arcwise.features.hashing import scramble
+from arcwise.features.templates import Templates
+from arcwise.kernels import kernel
+
+Hashes = NDArray[np.uint32]
+
+COARSE_TAG, FINE_TAG, LEMMA_ATOM = range(3)
+_AS_MODIFIER = np.uint32(0xB5297A4D)  # odd: tells a modifier's side from a head's
+_GOLDEN = np.uint32(0x9E3779B1)
+
+
+class Tokens(NamedTuple):
+    """Room for the hashes of one sentence's words 0..n, used again for the next.
+
+    as_head, as_modifier: (words, templates), the sides of every template. atoms: (words, 3), coarse tag, fine tag, lemma.
+    previous: (words, 2), the last earlier word of the same coarse or fine tag, 0 if none. features, counts: the morphological
+    features of a word and how many there are.
+    """
+
+    as_head: Hashes
+    as_modifier: Hashes
+    atoms: Hashes
+    previous: NDArray[np.int32]
+    features: Hashes
+    counts: NDArray[np.int32]
+
+
+@kernel
+def make_tokens(longest: int, templates: int) -> Tokens:
+    """Room for sentences of up to `longest` words."""
+    size = longest + 1
+    return Tokens(
+        np.empty((size, templates), np.uint32),
+        np.empty((size, templates), np.uint32),
+        np.empty((size, 3), np.uint32),
+        np.zeros((size, 2), np.int32),
+        np.empty((size, MOST_FEATURES), np.uint32),
+        np.zeros(size, np.int32),
+    )
+
+
+@kernel
+def _number_at(numbers: NDArray[np.int32], word: int, offset: int, attribute: int) -> int:
+    """An attribute of a neighbour. The root is nobody's neighbour; its own next word is word 1."""
+    at = word + offset
+    if at >= numbers.shape[0]:
+        return END
+    if at < 1 and offset != 0:
+        return START
+    return numbers[at, attribute]
+
+
+@kernel
+def hash_tokens(numbers: NDArray[np.int32], templates: Templates, tokens: Tokens) -> None:
+    """Hash the words of one sentence. O(n * templates).
+
+    numbers: int32 (n+1, COLUMNS), row 0 the root's.
+    """
+    sides = np.empty(len(templates.sides), np.uint32)
+    for word in range(numbers.shape[0]):
+        for side in range(len(templates.sides)):
+            x = np.uint32(side)
+            for place in range(templates.sides.shape[1]):
+                attribute = templates.sides[side, place, 0]
+                if attribute < 0:
+                    break
+                number = _number_at(numbers, word, templates.sides[side, place, 1], attribute)
+                x = scramble(np.uint32(x + np.uint32(number) * _GOLDEN + np.uint32(8 * attribute + place)))
+            sides[side] = x
+        for template in range(templates.end):
+            tokens.as_head[word, template] = sides[templates.head[template]]
+            tokens.as_modifier[word, template] = np.uint32(
+                sides[templates.modifier[template]] * _AS_MODIFIER + np.uint32(template) * _GOLDEN
+            )
+
+        tokens.atoms[word, COARSE_TAG] = scramble(np.uint32(numbers[word, UPOS]))
+        tokens.atoms[word, FINE_TAG] = scramble(np.uint32(numbers[word, XPOS]))
+        tokens.atoms[word, LEMMA_ATOM] = scramble(np.uint32(numbers[word, LEMMA]))
+        for kind, attribute in ((0, UPOS), (1, XPOS)):
+            before = word - 1
+            while before > 0 and numbers[before, attribute] != numbers[word, attribute]:
+                before -= 1
+            tokens.previous[word, kind] = max(before, 0)
+        count = 0
+        while count < MOST_FEATURES and numbers[word, MORPHOLOGY + count] != 0 and word > 0:
+            tokens.features[word, count] = scramble(np.uint32(numbers[word, MORPHOLOGY + count]))
+            count += 1
+        tokens.counts[word] = count
+

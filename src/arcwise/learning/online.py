@@ -1,0 +1,190 @@
+"""Averaged perceptron and MIRA: after each sentence, move the weights from the tree found towards the right one."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arcwise.features.arcs import Indices, arc_features, label_features, most_arc_features
+from arcwise.features.templates import Templates
+from arcwise.features.tokens import hash_tokens, make_tokens
+from arcwise.kernels import kernel
+from arcwise.learning.corpus import Corpus
+from arcwise.pipeline.sentences import make_search, spanning_tree
+
+
+class Learner(NamedTuple):
+    """How far to move. cost: what a wrong head or a wrong label adds to a tree's score in training. limit: the longest step of
+    MIRA, min(limit, loss / |difference|^2); 0 for the perceptron, whose steps are 1.
+    """
+
+    cost: float
+    limit: float
+
+
+LEARNERS = {"mira": Learner(cost=1.0, limit=0.01), "perceptron": Learner(cost=0.0, limit=0.0)}
+
+
+class Training(NamedTuple):
+    """The weights in training: the arcs' table, then the label rows, in one vector.
+
+    weights: float32. moves: float64, the sum over all steps t of t times the move: the average of the weights after each of T
+    steps is weights - moves / T. difference: int16, scratch, all zero between sentences.
+    """
+
+    weights: NDArray[np.float32]
+    moves: NDArray[np.float64]
+    difference: NDArray[np.int16]
+    arc_bits: int
+    label_bits: int
+    labels: int
+
+
+class PrunedCorpus(NamedTuple):
+    """The arcs kept of all sentences. Those of sentence s are an `Arcs` whose `first` begins at starts[s] + s of `first` here and
+    whose `heads` begin at arc_starts[s] of `heads` here.
+    """
+
+    first: NDArray[np.int32]
+    heads: NDArray[np.int32]
+    arc_starts: NDArray[np.int64]
+
+
+def make_training(arc_bits: int, label_bits: int, labels: int) -> Training:
+    """All weights zero."""
+    size = (1 << arc_bits) + (labels << label_bits)
+    return Training(
+        np.zeros(size, np.float32), np.zeros(size), np.zeros(size, np.int16), arc_bits, label_bits, labels
+    )
+
+
+@kernel
+def _label_scores(training: Training, rows: Indices, count: int, scores: NDArray[np.float32]) -> None:
+    labels = training.labels
+    table = training.weights[1 << training.arc_bits :]
+    scores[:] = 0.0
+    for k in range(count):
+        begin = rows[k] * labels
+        row = table[begin : begin + labels]
+        for label in range(labels):
+            scores[label] += row[label]
+
+
+@kernel
+def _count(
+    training: Training, features: Indices, count: int, base: int, stride: int, sign: int, changed: Indices, at: int
+) -> int:
+    """Add `sign` to the difference at base + stride * feature for every feature, and list the places."""
+    for k in range(count):
+        i = base + stride * np.int64(features[k])
+        training.difference[i] += sign
+        changed[at + k] = i
+    return at + count
+
+
+@kernel
+def _move(training: Training, changed: Indices, count: int, learner: Learner, loss: float, step: int) -> None:
+    """Move the weights along the difference, whose places `changed` lists (some twice), and clear it."""
+    values = np.empty(count, np.int16)
+    distinct, norm = 0, 0.0
+    for k in range(count):
+        i = changed[k]
+        d = training.difference[i]
+        if d != 0:
+            changed[distinct], values[distinct] = i, d
+            distinct += 1
+            norm += np.float64(d) * d
+            training.difference[i] = 0
+    if distinct == 0:
+        return
+    length = min(learner.limit, loss / norm) if learner.limit > 0.0 else 1.0
+    for k in range(distinct):
+        move = length * values[k]
+        training.weights[changed[k]] += np.float32(move)
+        training.moves[changed[k]] += move * step
+
+
+@kernel
+def online_epoch(
+    corpus: Corpus,
+    pruned: PrunedCorpus,
+    order: NDArray[np.int64],
+    templates: Templates,
+    allowed: NDArray[np.bool_],
+    single_root: bool,
+    learner: Learner,
+    step: int,
+    training: Training,
+) -> tuple[int, int]:
+    """One pass over the sentences in `order`, in place; `step` counts on from there. Returns how many heads and how many labels
+    of right heads were wrong (in the search with costs).
+
+    A sentence costs the features of its kept arcs and an O(n^2) search. The arcs kept must hold the right tree.
+    """
+    longest = 0
+    for s in order:
+        longest = max(longest, corpus.starts[s + 1] - corpus.starts[s] - 1)
+    tokens, search = make_tokens(longest, templates.end), make_search(longest)
+    most = most_arc_features(longest, templates)
+    indices, rows = np.empty(most, np.uint32), np.empty(templates.end, np.uint32)
+    changed = np.empty(2 * longest * (most + templates.end), np.uint32)
+    scores = np.empty(training.labels, np.float32)
+    heads, right_scores = np.empty(longest + 1, np.int32), np.empty(longest + 1)
+    found = np.empty((longest + 1, longest + 1), np.int32)  # the best label of each arc
+    label_base = 1 << training.arc_bits
+    wrong_heads, wrong_labels = 0, 0
+    for s in order:
+        step += 1
+        begin, end = corpus.starts[s], corpus.starts[s + 1]
+        size = end - begin
+        S = search.scores[: size * size].reshape((size, size))
+        S[:] = -np.inf
+        hash_tokens(corpus.numbers[begin:end], templates, tokens)
+        gold_heads, gold_labels = corpus.heads[begin:end], corpus.labels[begin:end]
+        first, arc_heads = pruned.first[begin + s :], pruned.heads[pruned.arc_starts[s] :]
+        for m in range(1, size):
+            for a in range(first[m], first[m + 1]):
+                h = arc_heads[a]
+                total = np.float32(0.0)
+                for k in range(arc_features(tokens, templates, training.arc_bits, h, m, indices)):
+                    total += training.weights[indices[k]]
+                count = label_features(tokens, templates, training.label_bits, h, m, rows)
+                _label_scores(training, rows, count, scores)
+                right = gold_labels[m]
+                if h == gold_heads[m]:
+                    right_scores[m] = total + scores[right]
+                else:
+                    total += np.float32(learner.cost)
+                best = -1
+                for label in range(training.labels):
+                    if label != right:
+                        scores[label] += np.float32(learner.cost)
+                    if allowed[min(h, 1), label] and (best < 0 or scores[label] > scores[best]):
+                        best = label
+                S[h, m] = total + scores[best]
+                found[h, m] = best
+        spanning_tree(S, single_root, search, heads[:size])
+
+        loss, changes = 0.0, 0
+        for m in range(1, size):
+            h, label, g, right = heads[m], found[heads[m], m], gold_heads[m], gold_labels[m]
+            if h == g and label == right:
+                continue
+            loss += S[h, m] - right_scores[m]
+            if h != g:
+                wrong_heads += 1
+                count = arc_features(tokens, templates, training.arc_bits, g, m, indices)
+                changes = _count(training, indices, count, 0, 1, 1, changed, changes)
+                count = arc_features(tokens, templates, training.arc_bits, h, m, indices)
+                changes = _count(training, indices, count, 0, 1, -1, changed, changes)
+            else:
+                wrong_labels += 1
+            count = label_features(tokens, templates, training.label_bits, g, m, rows)
+            changes = _count(training, rows, count, label_base + right, training.labels, 1, changed, changes)
+            count = label_features(tokens, templates, training.label_bits, h, m, rows)
+            changes = _count(training, rows, count, label_base + label, training.labels, -1, changed, changes)
+        if changes > 0:
+            _move(training, changed, changes, learner, loss, step - 1)
+    return wrong_heads, wrong_labels

@@ -1,0 +1,64 @@
+"""The pruned arc graph: the arcs that are worth a closer look, numbered, in order of their modifiers."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arcwise.kernels import kernel
+
+
+class Arcs(NamedTuple):
+    """The arcs into word m are first[m] .. first[m + 1] - 1; heads[a] is the head of arc a."""
+
+    first: NDArray[np.int32]
+    heads: NDArray[np.int32]
+
+
+@kernel
+def make_arcs(longest: int, most: int) -> Arcs:
+    """Room for the arcs of a sentence of up to `longest` words with up to `most` heads for each."""
+    return Arcs(np.zeros(longest + 2, np.int32), np.empty(longest * most + 1, np.int32))
+
+
+@kernel
+def prune(
+    S: NDArray[np.float64], tree: NDArray[np.int32], most: int, threshold: float, arcs: Arcs
+) -> None:
+    """Keep for every word the `most` - 1 best heads within `threshold` of its best, and its head in `tree`. O(n^2 * most).
+
+    S: float64 (n+1, n+1), the scores of a coarse model. tree: a tree with as many roots as the search may give, so that the arcs
+    kept admit one too. Equal scores go to the smallest head.
+    """
+    size = S.shape[0]
+    a = 0
+    for m in range(1, size):
+        best = -np.inf
+        for h in range(size):
+            if h != m and S[h, m] > best:
+                best = S[h, m]
+        begin = a
+        for h in range(size):
+            if h == m or S[h, m] < best - threshold:
+                continue
+            if a - begin < most - 1:
+                at = a
+                a += 1
+            elif S[h, m] > S[arcs.heads[a - 1], m]:
+                at = a - 1
+            else:
+                continue
+            while at > begin and S[arcs.heads[at - 1], m] < S[h, m]:
+                arcs.heads[at] = arcs.heads[at - 1]
+                at -= 1
+            arcs.heads[at] = h
+        kept = False
+        for at in range(begin, a):
+            kept |= arcs.heads[at] == tree[m]
+        if not kept:
+            arcs.heads[a] = tree[m]
+            a += 1
+        arcs.first[m + 1] = a
+    arcs.first[0] = arcs.first[1] = 0

@@ -1,0 +1,62 @@
+"""Arcs that a tree must have or must not have, written into the scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from operator import index
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arcwise.errors import InputError
+
+Arc = tuple[int, int]
+
+
+def constrain(
+    S: NDArray[np.float64], required: Iterable[Arc], forbidden: Iterable[Arc], place: str = ""
+) -> NDArray[np.float64]:
+    """A copy of S whose trees all have the required arcs (h, m), and none of the forbidden ones.
+
+    >>> constrain(np.zeros((3, 3)), required=[(2, 1)], forbidden=[(1, 2)])
+    array([[  0., -inf,   0.],
+           [  0., -inf, -inf],
+           [  0.,   0.,   0.]])
+    """
+    n = len(S) - 1
+    heads: dict[int, int] = {}
+    for h, m in _arcs(required, "required", n, place):
+        if heads.setdefault(m, h) != h:
+            raise InputError(f"{place}required arcs give word {m} two heads, {heads[m]} and {h}")
+    masked = S.copy()
+    for h, m in _arcs(forbidden, "forbidden", n, place):
+        if heads.get(m) == h:
+            raise InputError(f"{place}the arc from {h} to {m} is both required and forbidden")
+        masked[h, m] = -np.inf
+    for m, h in heads.items():
+        score = masked[h, m]
+        masked[:, m] = -np.inf
+        masked[h, m] = score
+    return masked
+
+
+def _arcs(pairs: Iterable[Any], kind: str, n: int, place: str) -> list[Arc]:
+    try:
+        pairs = list(pairs)
+    except TypeError:
+        raise InputError(f"{place}{kind} is {pairs!r}", expected="a collection of pairs (h, m)") from None
+    arcs = []
+    for pair in pairs:
+        try:
+            h, m = (index(i) for i in pair)
+        except (TypeError, ValueError):
+            raise InputError(
+                f"{place}{kind} arc {pair!r}", expected="a pair (h, m) of whole numbers"
+            ) from None
+        if not (0 <= h <= n and 1 <= m <= n and h != m):
+            raise InputError(
+                f"{place}{kind} arc from {h} to {m}", expected=f"a head in 0..{n} and another word in 1..{n}"
+            )
+        arcs.append((h, m))
+    return arcs

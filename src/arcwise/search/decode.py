@@ -1,0 +1,220 @@
+"""The front door of the searches: scores in, the best tree out, proved best."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from arcwise.errors import ArcwiseError, InputError
+from arcwise.search.constraints import Arc, constrain
+from arcwise.search.eisner import eisner_trees
+from arcwise.search.explain import explain
+from arcwise.search.k_best import Search, k_best_trees
+from arcwise.search.matrices import Batch, Matrix, as_batch, as_matrix, place
+from arcwise.search.result import Parse
+from arcwise.search.spanning_tree import spanning_trees
+from arcwise.search.status import FOUND
+from arcwise.search.tree_scores import tree_scores
+
+Arcs = Iterable[Arc]
+
+# Every method: its kernel, and whether its trees are projective.
+_METHODS: dict[str, tuple[Search, bool]] = {
+    "spanning-tree": (spanning_trees, False),
+    "eisner": (eisner_trees, True),
+}
+_PIECE = 1 << 17  # a batch goes to the kernel in pieces of about so many scores: 1 MB
+_NONE: tuple[()] = ()
+
+
+@overload
+def decode(
+    scores: Sequence[NDArray[Any]],
+    *,
+    projective: bool = ...,
+    single_root: bool = ...,
+    block_degree: int | None = ...,
+    well_nested: bool = ...,
+    required: Arcs | Iterable[Arcs] = ...,
+    forbidden: Arcs | Iterable[Arcs] = ...,
+    decoder: str | None = ...,
+    jobs: int = ...,
+) -> list[Parse]: ...
+@overload
+def decode(
+    scores: ArrayLike,
+    *,
+    projective: bool = ...,
+    single_root: bool = ...,
+    block_degree: int | None = ...,
+    well_nested: bool = ...,
+    required: Arcs | Iterable[Arcs] = ...,
+    forbidden: Arcs | Iterable[Arcs] = ...,
+    decoder: str | None = ...,
+    jobs: int = ...,
+) -> Any: ...
+def decode(
+    scores: Any,
+    *,
+    projective: bool = False,
+    single_root: bool = True,
+    block_degree: int | None = None,
+    well_nested: bool = False,
+    required: Any = _NONE,
+    forbidden: Any = _NONE,
+    decoder: str | None = None,
+    jobs: int = 1,
+) -> Parse | list[Parse]:
+    """The best tree under arc scores, exactly: a `Parse`, whose bound is its score.
+
+    O(n^2) time for all trees (spanning tree), O(n^3) for projective ones (Eisner); O(n^2) memory.
+
+    scores: S[h, m], (n+1, n+1), any real numbers; -inf forbids an arc; column 0 and the diagonal are never
+        read. Or several matrices of any sizes, as a list or a (b, n+1, n+1) array: they are searched
+        together, and a list of parses comes back.
+    projective: only trees whose arcs do not cross.
+    single_root: only trees with exactly one word headed by 0.
+    required, forbidden: arcs (h, m) that the tree must have and must not have; for several matrices, one
+        collection each.
+    decoder: the method, "spanning-tree" or "eisner"; None picks the one that fits `projective`.
+    jobs: threads to share several matrices among. The result does not depend on it.
+
+    Raises InputError for unusable scores or constraints, and NoTreeError if no tree is allowed. The same
+    input always gives the same tree; among equally good heads the spanning tree prefers the smallest.
+
+    >>> parse = decode([[0, 5, 4], [0, 0, 3], [0, 9, 0]])
+    >>> parse.heads, parse.score, parse.certified
+    (array([-1,  2,  0], dtype=int32), 13.0, True)
+    >>> decode([[0, 5, 4], [0, 0, 3], [0, 9, 0]], required=[(0, 1)]).heads
+    array([-1,  0,  1], dtype=int32)
+    """
+    if block_degree is not None or well_nested:
+        raise ArcwiseError("block_degree and well_nested are not available yet")
+    method, search = _pick(decoder, projective)
+    single_root = bool(single_root)
+    batch = as_batch(scores)
+    if batch is None:
+        S = as_matrix(scores)
+        if required is not _NONE or forbidden is not _NONE:
+            S = constrain(S, required, forbidden)
+        return _search_one(S, method, search, single_root)
+    if required is not _NONE or forbidden is not _NONE:
+        batch = _constrain_each(batch, required, forbidden)
+
+    def search_piece(piece: slice) -> list[Parse]:
+        return _search_many(batch[piece], piece.start, method, search, single_root)
+
+    if not isinstance(jobs, int) or jobs < 1:
+        raise InputError(f"jobs is {jobs!r}", expected="a number of threads, 1 or more")
+    if jobs == 1:
+        return [parse for piece in _pieces(batch) for parse in search_piece(piece)]
+    with ThreadPoolExecutor(jobs) as pool:
+        return [parse for parses in pool.map(search_piece, _pieces(batch)) for parse in parses]
+
+
+def k_best(
+    scores: ArrayLike,
+    k: int,
+    *,
+    projective: bool = False,
+    single_root: bool = True,
+    required: Arcs = _NONE,
+    forbidden: Arcs = _NONE,
+) -> list[Parse]:
+    """The k best trees of one matrix, exactly: distinct, best first, all of them if there are fewer than k.
+
+    O(k n^3) time, O(k n^4) for projective trees; O(k n^2) memory. Options and errors as in `decode`; the
+    bound of every parse is the score of the best one.
+
+    >>> [(parse.heads.tolist(), parse.score) for parse in k_best([[0, 5, 4], [0, 0, 3], [0, 9, 0]], 3)]
+    [([-1, 2, 0], 13.0), ([-1, 0, 1], 8.0)]
+    """
+    if not isinstance(k, int | np.integer) or k < 1:
+        raise InputError(f"k is {k!r}", expected="a number of trees, 1 or more")
+    method, search = _pick(None, projective)
+    S = constrain(as_matrix(scores), required, forbidden)
+    best = _search_one(S, method, search, bool(single_root))
+    trees = k_best_trees(S, int(k), search, bool(single_root))
+    return [
+        Parse(heads, score, max(best.score, score), None, {"method": method, "rank": rank})
+        for rank, (score, heads) in enumerate(trees, start=1)
+    ]
+
+
+def _pick(decoder: str | None, projective: bool) -> tuple[str, Search]:
+    name = decoder or ("eisner" if projective else "spanning-tree")
+    if name not in _METHODS:
+        raise InputError(f"decoder is {decoder!r}", expected=" or ".join(map(repr, _METHODS)))
+    search, finds_projective = _METHODS[name]
+    if finds_projective != bool(projective):
+        raise InputError(
+            f"decoder {name!r} with projective={projective}", expected=f"projective={finds_projective} for it"
+        )
+    return name, search
+
+
+def _search_one(S: Matrix, method: str, search: Search, single_root: bool) -> Parse:
+    size = len(S)
+    flat = S.reshape(-1)
+    lengths = np.array((size - 1,), np.int64)
+    heads = np.empty(size, np.int32)
+    code = search(flat, lengths, single_root, heads)[0]
+    if code != FOUND:
+        raise explain(S, code, _METHODS[method][1], single_root)
+    score = float(tree_scores(flat, lengths, heads)[0])
+    return Parse(heads, score, score, None, {"method": method})
+
+
+def _search_many(batch: Batch, first: int, method: str, search: Search, single_root: bool) -> list[Parse]:
+    """Search the matrices of a piece in one kernel call; they are numbered from `first`."""
+    flat = np.concatenate([S.reshape(-1) for S in batch]) if isinstance(batch, list) else batch.reshape(-1)
+    sizes = [len(S) for S in batch]
+    lengths = np.array(sizes, np.int64) - 1
+    heads = np.empty(sum(sizes), np.int32)
+    codes = search(flat, lengths, single_root, heads)
+    if codes.any():
+        b = int(np.flatnonzero(codes)[0])
+        raise explain(batch[b], codes[b], _METHODS[method][1], single_root, place(first + b))
+    parses, end = [], 0
+    for size, score in zip(sizes, tree_scores(flat, lengths, heads).tolist(), strict=True):
+        start, end = end, end + size
+        parses.append(Parse(heads[start:end], score, score, None, {"method": method}))
+    return parses
+
+
+def _pieces(batch: Batch) -> Iterator[slice]:
+    """Cut a batch where about _PIECE scores are together."""
+    start = entries = 0
+    for b, S in enumerate(batch):
+        entries += S.size
+        if entries >= _PIECE:
+            yield slice(start, b + 1)
+            start, entries = b + 1, 0
+    if start < len(batch):
+        yield slice(start, len(batch))
+
+
+def _constrain_each(batch: Batch, required: Any, forbidden: Any) -> list[Matrix]:
+    """Every matrix with its own required and forbidden arcs."""
+    each = []
+    for name, arcs in (("required", required), ("forbidden", forbidden)):
+        try:
+            arcs = list(arcs) if arcs is not _NONE else [_NONE] * len(batch)
+        except TypeError:
+            raise InputError(
+                f"{name} is {arcs!r}", expected="a collection of arcs for every matrix"
+            ) from None
+        if len(arcs) != len(batch):
+            raise InputError(
+                f"{name} has {len(arcs)} collections of arcs",
+                expected=f"one for each of the {len(batch)} matrices",
+            )
+        each.append(arcs)
+    return [
+        constrain(S, must, must_not, place(b))
+        for b, (S, must, must_not) in enumerate(zip(batch, *each, strict=True))
+    ]

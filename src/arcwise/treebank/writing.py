@@ -1,0 +1,84 @@
+"""Writing treebanks: completely or not at all."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import os
+import secrets
+import stat
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, cast
+
+import zstandard
+
+from arcwise.errors import InputError
+from arcwise.treebank.sentence import Sentence
+from arcwise.treebank.sources import PathLike, describe
+
+
+def write_conllu(sentences: Iterable[Sentence], path: PathLike) -> None:
+    """Write sentences, each in its own format, to a file; "-" is standard output. See open_output."""
+    with open_output(path) as output:
+        for sentence in sentences:
+            output.write(sentence.to_bytes())
+
+
+@contextmanager
+def open_output(path: PathLike) -> Iterator[BinaryIO]:
+    """A binary file to write to that appears under its name only when all is written.
+
+    The bytes go to a temporary file beside the target, which replaces it when the block ends; on any error it
+    is removed and the target stays as it was. `.gz`, `.xz` and `.zst` compress. The permissions are those of
+    a plain open. "-" is standard output; it and whatever is not a regular file (a device, a pipe) is written
+    to directly.
+    """
+    if str(path) == "-":
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    temporary = None
+    try:
+        target = Path(os.path.realpath(path))
+        mode = target.stat().st_mode if target.exists() else None
+        if mode is not None and (not stat.S_ISREG(mode) or not os.access(target, os.W_OK)):
+            file = open(target, "wb")  # noqa: SIM115
+        else:
+            temporary = target.with_name(f".{target.name[:200]}.{secrets.token_hex(4)}.tmp")
+            file = open(temporary, "xb")  # noqa: SIM115
+            if mode is not None:
+                os.chmod(temporary, stat.S_IMODE(mode))
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot write it: {describe(error)}", file=str(path)) from None
+    try:
+        with file:
+            if target.suffix in _COMPRESSORS:
+                with _COMPRESSORS[target.suffix](file) as compressed:
+                    yield compressed
+            else:
+                yield file
+        if temporary is not None:
+            temporary.replace(target)
+    except BaseException:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+        raise
+
+
+def _gzip(file: BinaryIO) -> BinaryIO:
+    # No name and no time in the header: the same content gives the same bytes.
+    return cast(BinaryIO, gzip.GzipFile(filename="", mode="wb", fileobj=file, compresslevel=6, mtime=0))
+
+
+def _xz(file: BinaryIO) -> BinaryIO:
+    return cast(BinaryIO, lzma.LZMAFile(file, "wb"))
+
+
+def _zstd(file: BinaryIO) -> BinaryIO:
+    return cast(BinaryIO, zstandard.ZstdCompressor(write_checksum=True).stream_writer(file))
+
+
+_COMPRESSORS = {".gz": _gzip, ".xz": _xz, ".zst": _zstd}
