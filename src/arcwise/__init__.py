@@ -27,7 +27,7 @@ _HOMES = {
     "write_conllu": "arcwise.treebank.writing",
 }
 
-__all__ = ["__version__", *sorted(_HOMES)]  # noqa: PLE0604
+__all__ = ["__version__", *sorted(_HOMES)]
 
 if TYPE_CHECKING:
     from arcwise.errors import ArcwiseError as ArcwiseError

@@ -8,7 +8,7 @@ bounds checks on; the tests do (in a cache of their own).
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numba
 
@@ -20,17 +20,14 @@ _MAXIMUM = {"nnan", "nsz", "reassoc"}
 
 def kernel(function: F) -> F:
     """Compile `function` on first call and cache the machine code on disk."""
-    compiled: F = numba.njit(nogil=True, cache=True, error_model="numpy")(function)
-    return compiled
+    return cast(F, numba.njit(nogil=True, cache=True, error_model="numpy")(function))
 
 
 def inline_kernel(function: F) -> F:
     """A small kernel that is copied into its callers."""
-    compiled: F = numba.njit(nogil=True, cache=True, error_model="numpy", inline="always")(function)
-    return compiled
+    return cast(F, numba.njit(nogil=True, cache=True, error_model="numpy", inline="always")(function))
 
 
 def maximum_kernel(function: F) -> F:
     """A kernel whose hot loop is a maximum of sums of scores; its arrays must hold no NaN (they may hold -inf)."""
-    compiled: F = numba.njit(nogil=True, cache=True, error_model="numpy", fastmath=_MAXIMUM)(function)
-    return compiled
+    return cast(F, numba.njit(nogil=True, cache=True, error_model="numpy", fastmath=_MAXIMUM)(function))

@@ -24,7 +24,9 @@ class _LazyGroup(click.Group):
         return command
 
 
-@click.command(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.command(
+    cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110}
+)
 @click.version_option(arcwise.__version__, prog_name="arcwise")
 def arcwise_command() -> None:
     """Dependency trees, searched for and proved best.

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,20 +19,20 @@ if TYPE_CHECKING:
 Arc = tuple[int, int]
 Named = tuple[str, Any]
 
+_MAGIC = (b"PK\x03\x04", b"PK\x05\x06", b"\x93NUMPY")
+_DAMAGED = (OSError, ValueError, EOFError, MemoryError, RuntimeError, zipfile.BadZipFile, zlib.error)
 _TOGETHER = 1 << 22  # matrices are read and searched in groups of about so many scores: 32 MB
 
 
-class _ArcType(click.ParamType):
-    name = "h,m"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Arc:
-        if isinstance(value, tuple):
-            return value
+def _arcs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[Arc, ...]:
+    arcs = []
+    for value in values:
         try:
             h, m = (int(part) for part in value.split(","))
         except ValueError:
-            self.fail(f"{value!r} is not an arc: expected head and modifier as in 0,3", param, ctx)
-        return h, m
+            raise click.BadParameter(f"{value!r} is not a head and a modifier, as in 0,3") from None
+        arcs.append((h, m))
+    return tuple(arcs)
 
 
 @click.command("decode")
@@ -40,10 +41,10 @@ class _ArcType(click.ParamType):
 @click.option("--multi-root", is_flag=True, help="Allow several words headed by the root 0.")
 @click.option("--k-best", "k", type=click.IntRange(1), metavar="K", help="The K best trees of every matrix.")
 @click.option(
-    "--required", type=_ArcType(), multiple=True, metavar="H,M", help="An arc that every tree must have."
+    "--required", multiple=True, callback=_arcs, metavar="H,M", help="An arc that every tree must have."
 )
 @click.option(
-    "--forbidden", type=_ArcType(), multiple=True, metavar="H,M", help="An arc that no tree may have."
+    "--forbidden", multiple=True, callback=_arcs, metavar="H,M", help="An arc that no tree may have."
 )
 @click.option(
     "--format", "form", type=click.Choice(["heads", "conllu", "json"]), default="heads", show_default=True,
@@ -66,9 +67,9 @@ def command(
 ) -> None:
     """Find the best tree of every score matrix in SCORES.npz (or one .npy), exactly.
 
-    A matrix of n words is (n+1, n+1): row h, column m scores the arc from head h to modifier m, where 0 is the
-    root and -inf forbids an arc. A three-dimensional array is many matrices. Trees come in the file's order,
-    each with the name of its array.
+    A matrix of n words is (n+1, n+1): row h, column m scores the arc from head h to modifier m, where 0 is
+    the root and -inf forbids an arc. A three-dimensional array is many matrices. Trees come in the file's
+    order, each with the name of its array.
 
     \b
     Example:
@@ -78,7 +79,7 @@ def command(
     """
     from arcwise.treebank.writing import open_output
 
-    options = {"projective": projective, "single_root": not multi_root}
+    options: dict[str, Any] = {"projective": projective, "single_root": not multi_root}
     render = {"heads": _heads_line, "conllu": _conllu, "json": _json_line}[form]
     with open_output(output) as file:
         for group in _groups(_matrices(scores)):
@@ -95,14 +96,17 @@ def _search(
     required: tuple[Arc, ...],
     forbidden: tuple[Arc, ...],
     jobs: int,
-    options: dict[str, bool],
+    options: dict[str, Any],
 ) -> Iterator[tuple[str, list[Parse]]]:
     """The trees of every matrix of a group; an error names file and array."""
     from arcwise.search.decode import decode, k_best
 
     if k is None:
         try:
-            constraints = {"required": [required] * len(group), "forbidden": [forbidden] * len(group)}
+            constraints: dict[str, Any] = {
+                "required": [required] * len(group),
+                "forbidden": [forbidden] * len(group),
+            }
             parses = decode([matrix for _, matrix in group], jobs=jobs, **constraints, **options)
         except ArcwiseError:
             pass  # one by one, the culprit has a name
@@ -118,28 +122,37 @@ def _search(
             raise InputError(f"array {name!r}: {error}", file=path) from None
 
 
+@contextmanager
+def _reading(path: str, what: str) -> Iterator[None]:
+    """Whatever a damaged file makes the reader raise, as an InputError."""
+    try:
+        yield
+    except _DAMAGED as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(
+            f"cannot read {what} ({reason})", expected="a .npz or .npy file", file=path
+        ) from None
+
+
 def _matrices(path: str) -> Iterator[Named]:
     """The matrices of a .npz or .npy file with their names, read one by one."""
     import numpy as np
 
-    broken = (OSError, ValueError, EOFError, MemoryError, RuntimeError, zipfile.BadZipFile, zlib.error)
-
-    def read(load: Callable[[], Any], what: str) -> Any:
-        try:
-            return load()
-        except broken as error:
-            reason = getattr(error, "strerror", None) or error
-            raise InputError(
-                f"cannot read {what} ({reason})", expected="a .npz or .npy file", file=path
-            ) from None
-
-    loaded = read(lambda: np.load(path, allow_pickle=False), "it")
-    if isinstance(loaded, np.ndarray):
-        yield from _named(path, "scores", loaded)
-        return
-    with loaded:
+    with _reading(path, "it"):
+        file = open(path, "rb")  # noqa: SIM115
+    with file:
+        with _reading(path, "it"):
+            if not file.read(6).startswith(_MAGIC):
+                raise ValueError("it is something else")
+            file.seek(0)
+            loaded = np.load(file, allow_pickle=False)
+        if isinstance(loaded, np.ndarray):
+            yield from _named(path, "scores", loaded)
+            return
         for name in loaded.files:
-            yield from _named(path, name, read(lambda name=name: loaded[name], f"array {name!r}"))  # type: ignore[misc]
+            with _reading(path, f"array {name!r}"):
+                array = loaded[name]
+            yield from _named(path, name, array)
 
 
 def _named(path: str, name: str, array: Any) -> Iterator[Named]:

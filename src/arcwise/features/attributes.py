@@ -84,7 +84,9 @@ def _word_keys(
     start, stop = starts[XPOS_COLUMN], stops[XPOS_COLUMN]
     if stop - start <= 1 and (stop == start or data[start] == _UNDERSCORE):
         tag = hash_bytes(data, starts[UPOS_COLUMN], stops[UPOS_COLUMN], XPOS)
-        keys[XPOS] = hash_bytes(data, starts[FEATS_COLUMN], stops[FEATS_COLUMN], np.int64(tag >> np.uint64(1)))
+        keys[XPOS] = hash_bytes(
+            data, starts[FEATS_COLUMN], stops[FEATS_COLUMN], int(np.int64(tag >> np.uint64(1)))
+        )
     else:
         keys[XPOS] = hash_bytes(data, start, stop, XPOS)
 
@@ -128,8 +130,9 @@ def _fill(slots: NDArray[np.uint64], numbers: NDArray[np.int32], keys: NDArray[n
 def collect_keys(blocks: Iterable[Block]) -> NDArray[np.uint64]:
     """The sorted hashes of all attribute values in the blocks: the vocabulary, as it is stored. O(words log words)."""
     found = [np.unique(_block_keys(block.data, block.starts, block.stops)) for block in blocks]
-    keys = np.unique(np.concatenate(found)) if found else np.empty(0, np.uint64)
-    return keys[keys != 0]
+    keys: NDArray[np.uint64] = np.unique(np.concatenate(found)) if found else np.empty(0, np.uint64)
+    known: NDArray[np.uint64] = keys[keys != 0]
+    return known
 
 
 def vocabulary(keys: NDArray[np.uint64]) -> Vocabulary:

@@ -120,8 +120,8 @@ def context_features(
     tag_h, tag_m = atoms[h, COARSE_TAG], np.uint32(atoms[m, COARSE_TAG] * _3)
     both = np.uint32(tag_h + tag_m)
     direction = np.uint32(h < m)
-    leftmost = tree.first[m] if tree.left[m] > 0 else -1
-    rightmost = tree.last[m] if tree.right[m] > 0 else -1
+    leftmost = tree.first[m] if tree.left[m] > 0 else np.int32(-1)
+    rightmost = tree.last[m] if tree.right[m] > 0 else np.int32(-1)
     neighbours = (
         leftmost, rightmost, tree.before[m], tree.after[m], heads[h], tree.inner_left[m], tree.inner_right[m],
     )  # fmt: skip

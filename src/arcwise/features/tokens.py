@@ -57,7 +57,7 @@ def _number_at(numbers: NDArray[np.int32], word: int, offset: int, attribute: in
         return END
     if at < 1 and offset != 0:
         return START
-    return numbers[at, attribute]
+    return int(numbers[at, attribute])
 
 
 @kernel
@@ -96,4 +96,3 @@ def hash_tokens(numbers: NDArray[np.int32], templates: Templates, tokens: Tokens
             tokens.features[word, count] = scramble(np.uint32(numbers[word, MORPHOLOGY + count]))
             count += 1
         tokens.counts[word] = count
-

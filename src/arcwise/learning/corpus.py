@@ -50,3 +50,11 @@ def make_corpus(blocks: Sequence[Block], vocabulary: Vocabulary, labels: Mapping
     return Corpus(
         np.concatenate(numbers), np.concatenate(starts), np.concatenate(heads), np.concatenate(label_numbers)
     )
+
+
+def select_sentences(corpus: Corpus, keep: NDArray[np.bool_]) -> Corpus:
+    """The corpus of the sentences marked in `keep`."""
+    lengths = np.diff(corpus.starts)
+    rows = np.repeat(keep, lengths)
+    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths[keep])])
+    return Corpus(corpus.numbers[rows], starts, corpus.heads[rows], corpus.labels[rows])

@@ -12,6 +12,8 @@ from arcwise.kernels import kernel
 from arcwise.learning.corpus import Corpus
 from arcwise.learning.online import Learner
 
+LABEL_LEARNERS = {"mira": Learner(cost=1.0, limit=0.02), "perceptron": Learner(cost=0.0, limit=0.0)}
+
 
 @kernel
 def label_epoch(

@@ -12,7 +12,8 @@ from arcwise.features.templates import Templates
 from arcwise.features.tokens import hash_tokens, make_tokens
 from arcwise.kernels import kernel
 from arcwise.learning.corpus import Corpus
-from arcwise.pipeline.sentences import make_search, spanning_tree
+from arcwise.learning.pruned import PrunedCorpus
+from arcwise.search.spanning_tree import make_room, spanning_tree
 
 
 class Learner(NamedTuple):
@@ -42,16 +43,6 @@ class Training(NamedTuple):
     labels: int
 
 
-class PrunedCorpus(NamedTuple):
-    """The arcs kept of all sentences. Those of sentence s are an `Arcs` whose `first` begins at starts[s] + s of `first` here and
-    whose `heads` begin at arc_starts[s] of `heads` here.
-    """
-
-    first: NDArray[np.int32]
-    heads: NDArray[np.int32]
-    arc_starts: NDArray[np.int64]
-
-
 def make_training(arc_bits: int, label_bits: int, labels: int) -> Training:
     """All weights zero."""
     size = (1 << arc_bits) + (labels << label_bits)
@@ -74,7 +65,14 @@ def _label_scores(training: Training, rows: Indices, count: int, scores: NDArray
 
 @kernel
 def _count(
-    training: Training, features: Indices, count: int, base: int, stride: int, sign: int, changed: Indices, at: int
+    training: Training,
+    features: Indices,
+    count: int,
+    base: int,
+    stride: int,
+    sign: int,
+    changed: Indices,
+    at: int,
 ) -> int:
     """Add `sign` to the difference at base + stride * feature for every feature, and list the places."""
     for k in range(count):
@@ -126,7 +124,8 @@ def online_epoch(
     longest = 0
     for s in order:
         longest = max(longest, corpus.starts[s + 1] - corpus.starts[s] - 1)
-    tokens, search = make_tokens(longest, templates.end), make_search(longest)
+    tokens, room = make_tokens(longest, templates.end), make_room(longest)
+    matrix = np.empty((longest + 1) ** 2)
     most = most_arc_features(longest, templates)
     indices, rows = np.empty(most, np.uint32), np.empty(templates.end, np.uint32)
     changed = np.empty(2 * longest * (most + templates.end), np.uint32)
@@ -139,7 +138,7 @@ def online_epoch(
         step += 1
         begin, end = corpus.starts[s], corpus.starts[s + 1]
         size = end - begin
-        S = search.scores[: size * size].reshape((size, size))
+        S = matrix[: size * size].reshape((size, size))
         S[:] = -np.inf
         hash_tokens(corpus.numbers[begin:end], templates, tokens)
         gold_heads, gold_labels = corpus.heads[begin:end], corpus.labels[begin:end]
@@ -165,7 +164,7 @@ def online_epoch(
                         best = label
                 S[h, m] = total + scores[best]
                 found[h, m] = best
-        spanning_tree(S, single_root, search, heads[:size])
+        spanning_tree(S, single_root, room, heads[:size])
 
         loss, changes = 0.0, 0
         for m in range(1, size):

@@ -14,6 +14,7 @@ from arcwise.features.tokens import hash_tokens, make_tokens
 from arcwise.kernels import kernel
 from arcwise.learning.corpus import Corpus
 
+RATE = 0.05
 _EPSILON = 1e-6
 _NEGLIGIBLE = 0.01  # a smaller gradient of an arc is not worth its cost
 
@@ -28,7 +29,7 @@ def pruner_epoch(
     weights: NDArray[np.float32],
     squares: NDArray[np.float32],
 ) -> float:
-    """One pass over the sentences in `order`, in place; returns the negative log-likelihood a word before each step.
+    """One pass over the sentences in `order`, in place; returns the negative log-likelihood, each word's before its step.
 
     p(h | m) is proportional to exp(score of the arc from h to m). O(n^2 * templates) a sentence. squares: the sums of squared
     gradients, begun at zero.
@@ -41,7 +42,7 @@ def pruner_epoch(
     shift = np.uint32(32 - bits)
     indices = np.empty((longest + 1, number), np.uint32)
     p = np.empty(longest + 1)
-    loss, words = 0.0, 0
+    loss = 0.0
     for s in order:
         begin, end = corpus.starts[s], corpus.starts[s + 1]
         size = end - begin
@@ -65,14 +66,13 @@ def pruner_epoch(
             for h in range(size):
                 z += math.exp(p[h] - best)
             loss += math.log(z) - (p[gold] - best)
-            words += 1
             for h in range(size):
                 gradient = (1.0 if h == gold else 0.0) - math.exp(p[h] - best) / z
                 if abs(gradient) < _NEGLIGIBLE:
                     continue
                 code = distance_code(h, m)
                 for t in range(number):
-                    for i in (indices[h, t], indices[h, t] ^ code):
+                    for i in (indices[h, t], np.uint32(indices[h, t] ^ code)):
                         squares[i] += gradient * gradient
                         weights[i] += rate * gradient / math.sqrt(squares[i] + _EPSILON)
-    return loss / max(words, 1)
+    return loss

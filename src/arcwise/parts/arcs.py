@@ -24,9 +24,7 @@ def make_arcs(longest: int, most: int) -> Arcs:
 
 
 @kernel
-def prune(
-    S: NDArray[np.float64], tree: NDArray[np.int32], most: int, threshold: float, arcs: Arcs
-) -> None:
+def prune(S: NDArray[np.float64], tree: NDArray[np.int32], most: int, threshold: float, arcs: Arcs) -> None:
     """Keep for every word the `most` - 1 best heads within `threshold` of its best, and its head in `tree`. O(n^2 * most).
 
     S: float64 (n+1, n+1), the scores of a coarse model. tree: a tree with as many roots as the search may give, so that the arcs

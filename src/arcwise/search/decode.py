@@ -73,9 +73,9 @@ def decode(
 
     O(n^2) time for all trees (spanning tree), O(n^3) for projective ones (Eisner); O(n^2) memory.
 
-    scores: S[h, m], (n+1, n+1), any real numbers; -inf forbids an arc; column 0 and the diagonal are never
-        read. Or several matrices of any sizes, as a list or a (b, n+1, n+1) array: they are searched
-        together, and a list of parses comes back.
+    scores: S[h, m], (n+1, n+1), real numbers up to 1e300 in size; -inf forbids an arc; column 0 and the
+        diagonal are never read. Or several matrices of any sizes, as a list or a (b, n+1, n+1) array: they
+        are searched together, and a list of parses comes back.
     projective: only trees whose arcs do not cross.
     single_root: only trees with exactly one word headed by 0.
     required, forbidden: arcs (h, m) that the tree must have and must not have; for several matrices, one

@@ -26,8 +26,6 @@ from arcwise.search.best_heads import best_heads
 from arcwise.search.status import FOUND, NO_TREE
 
 _COMPLETE_RIGHT, _COMPLETE_LEFT, _INCOMPLETE_RIGHT, _INCOMPLETE_LEFT = 0, 1, 2, 3
-
-
 _LANES = 16  # what the compiler makes of one step of the innermost loop: 4 vectors of 4 scores
 
 
@@ -56,6 +54,7 @@ def _offer(cells: NDArray[np.float64], j: int, score: float, spans: NDArray[np.f
 
 @kernel
 def _fill(S: NDArray[np.float64], chart: _Chart) -> None:
+    """Fill the chart; the root is vertex 0, which may have several modifiers and no head."""
     complete_right, complete_left, inner = chart.complete_right, chart.complete_left, chart.inner
     incomplete_right, incomplete_left = chart.incomplete_right, chart.incomplete_left
     for j in range(S.shape[0]):
@@ -69,7 +68,7 @@ def _fill(S: NDArray[np.float64], chart: _Chart) -> None:
             incomplete_right[j, k], incomplete_left[j, k] = right, left
             _offer(complete_left, j, left, complete_left, k)
             complete = right if right > complete_right[j, k] else complete_right[j, k]
-            _offer(complete_right, j, complete, incomplete_right, k)
+            _offer(complete_right, j, complete, incomplete_right, k)  # cell k itself takes `complete` plus 0
 
 
 @kernel

@@ -102,7 +102,7 @@ def _search_all(
 ) -> Iterator[tuple[bool, float, Tree]]:
     """For every masked copy of S in `batch`: whether it has a tree, and the best one's score and heads."""
     count, size = batch.shape[:2]
-    lengths = np.full(count, size - 1)
+    lengths = np.full(count, size - 1, np.int64)
     heads = np.zeros((count, size), np.int32)
     codes = search(batch.reshape(-1), lengths, single_root, heads.reshape(-1))
     sums = tree_scores(batch.reshape(-1), lengths, heads.reshape(-1))

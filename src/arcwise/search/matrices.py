@@ -30,7 +30,7 @@ def as_batch(scores: Any) -> Batch | None:
     (True, 2)
     """
     if isinstance(scores, np.ndarray) or hasattr(scores, "__array__"):
-        if np.ndim(scores) != 3:
+        if _ndim(scores) != 3:
             return None
         floats = _as_floats(scores, "")
         if floats.shape[1] != floats.shape[2] or floats.shape[1] == 0:

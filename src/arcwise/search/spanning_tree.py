@@ -13,7 +13,7 @@ is read off.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,9 +42,8 @@ _NODE = np.dtype(
     ]
 )
 _Nodes = Any  # an array of _NODE, whose fields kernels read as attributes
-_Scores = NDArray[
-    np.float64
-]  # S[h, m]; rows[i, h]: the best arc from word h into the i-th cycle, less the arc it replaces
+# S[h, m]; and rows[i, h], the best arc from word h into the i-th cycle, less the cycle's arc it replaces.
+_Scores = NDArray[np.float64]
 
 
 @kernel
@@ -194,22 +193,32 @@ def _expand(S: _Scores, rows: _Scores, nodes: _Nodes, count: int, heads: NDArray
         heads[entered] = h
 
 
+class Room(NamedTuple):
+    """Where the search works: used again for the next matrix."""
+
+    rows: _Scores
+    nodes: _Nodes
+    roots: NDArray[np.int64]
+
+
 @kernel
-def _spanning_tree(
-    S: _Scores,
-    single_root: bool,
-    rows: _Scores,
-    nodes: _Nodes,
-    roots: NDArray[np.int64],
-    heads: NDArray[np.int32],
-) -> int:
+def make_room(longest: int) -> Room:
+    """Room for sentences of up to `longest` words: 8 bytes a pair of words."""
+    size = longest + 1
+    return Room(np.empty((size, size)), np.empty(2 * size, _NODE), np.empty(size, np.int64))
+
+
+@kernel
+def spanning_tree(S: _Scores, single_root: bool, room: Room, heads: NDArray[np.int32]) -> int:
+    """The maximum spanning tree of one matrix, for other kernels; fills `heads` and returns a code as `spanning_trees` does."""
+    rows, nodes = room.rows, room.nodes
     heads[0] = -1
-    code = best_heads(S, rows[0], roots)  # in arrays that are not used yet
+    code = best_heads(S, rows[0], room.roots)  # in arrays that are not used yet
     if code != FOUND:
         return code
     for v in range(S.shape[0]):
         node = nodes[v]
-        node.entering_score, node.entering_head = rows[0, v], roots[v]
+        node.entering_score, node.entering_head = rows[0, v], room.roots[v]
         node.least_head, node.state = 0, _NEW
         node.first_word = node.last_word = node.outermost = v
     nodes[0].state = _REACHES_ROOT
@@ -217,7 +226,7 @@ def _spanning_tree(
     if count < 0:
         return NO_TREE
     if single_root:
-        count = _keep_one_root(S, rows, nodes, count, roots)
+        count = _keep_one_root(S, rows, nodes, count, room.roots)
         if count < 0:
             return NO_SINGLE_ROOT
     _expand(S, rows, nodes, count, heads)
@@ -240,13 +249,12 @@ def spanning_trees(
     (array([0]), array([-1,  2,  0], dtype=int32))
     """
     codes = np.empty(len(lengths), np.int64)
-    size = (lengths.max() if len(lengths) > 0 else 0) + 1
-    rows, nodes, roots = np.empty((size, size)), np.empty(2 * size, _NODE), np.empty(size, np.int64)
+    room = make_room(lengths.max() if len(lengths) > 0 else 0)
     start = tree = 0
     for b in range(len(lengths)):
         size = lengths[b] + 1
         S = scores[start : start + size * size].reshape(size, size)
-        codes[b] = _spanning_tree(S, single_root, rows, nodes, roots, heads[tree : tree + size])
+        codes[b] = spanning_tree(S, single_root, room, heads[tree : tree + size])
         start += size * size
         tree += size
     return codes

@@ -1,0 +1,52 @@
+"""The arcs that the pruner keeps of a training corpus: found once, used in every epoch."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arcwise.features.coarse import coarse_scores
+from arcwise.features.templates import Templates
+from arcwise.features.tokens import hash_tokens, make_tokens
+from arcwise.kernels import kernel
+from arcwise.learning.corpus import Corpus
+from arcwise.parts.arcs import make_arcs, prune
+
+
+class PrunedCorpus(NamedTuple):
+    """The arcs kept of all sentences. Those of sentence s are an `Arcs` whose `first` begins at starts[s] + s of `first` here and
+    whose `heads` begin at arc_starts[s] of `heads` here.
+    """
+
+    first: NDArray[np.int32]
+    heads: NDArray[np.int32]
+    arc_starts: NDArray[np.int64]
+
+
+@kernel
+def prune_corpus(
+    corpus: Corpus, templates: Templates, weights: NDArray[np.int8], bits: int, most: int, threshold: float
+) -> PrunedCorpus:
+    """Prune every sentence; the arcs of its right tree are always kept. O(n^2 * templates) a sentence."""
+    sentences = len(corpus.starts) - 1
+    longest = 0
+    for s in range(sentences):
+        longest = max(longest, corpus.starts[s + 1] - corpus.starts[s] - 1)
+    tokens, arcs = make_tokens(longest, templates.end), make_arcs(longest, most)
+    matrix = np.empty((longest + 1) * (longest + 1))
+    first = np.empty(corpus.starts[sentences] + sentences, np.int32)
+    heads = np.empty(corpus.starts[sentences] * most, np.int32)
+    arc_starts = np.zeros(sentences + 1, np.int64)
+    for s in range(sentences):
+        begin, end = corpus.starts[s], corpus.starts[s + 1]
+        size = end - begin
+        S = matrix[: size * size].reshape((size, size))
+        hash_tokens(corpus.numbers[begin:end], templates, tokens)
+        coarse_scores(tokens, templates, weights, bits, S)
+        prune(S, corpus.heads[begin:end], most, threshold, arcs)
+        first[begin + s : end + s + 1] = arcs.first[: size + 1]
+        arc_starts[s + 1] = arc_starts[s] + arcs.first[size]
+        heads[arc_starts[s] : arc_starts[s + 1]] = arcs.heads[: arcs.first[size]]
+    return PrunedCorpus(first, heads[: arc_starts[sentences]].copy(), arc_starts)

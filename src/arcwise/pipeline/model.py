@@ -1,0 +1,196 @@
+"""Model files: plain arrays and JSON in one safetensors file. Loading one runs no code of its maker."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save
+
+from arcwise.errors import ModelError
+from arcwise.features.attributes import Vocabulary, vocabulary
+from arcwise.features.templates import ARCS, COARSE, LABELS, compile_templates
+from arcwise.pipeline.sentences import FORBIDDEN, Weights
+from arcwise.treebank.writing import open_output
+
+_KIND, _VERSION = "arcwise model", 1
+_LABELS_PER_ROW = 32  # rows of label weights are filled up to a multiple of this: whole vector registers
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is chosen before training."""
+
+    coarse_bits: int = 21
+    arc_bits: int = 23
+    label_bits: int = 17
+    most_heads: int = 13
+    threshold: float = 5.0  # in units of log-probability
+    coarse: str = COARSE
+    arcs: str = ARCS
+    labels: str = LABELS
+
+
+@dataclass(frozen=True)
+class Model:
+    """A trained first-order model as it is stored.
+
+    names: the labels. single_root: whether trees have exactly one root. facts: what the training saw and reached, for people.
+    arrays: `keys` uint64, the vocabulary; `coarse` int8 (2^coarse_bits); `arcs` int8 (2^arc_bits); `labels` and `final` int8
+    (2^label_bits, labels); `allowed` bool (2, labels), the labels an arc from the root and from a word may have; `scales` float32,
+    the units of coarse, of arcs and labels, and of final.
+    """
+
+    settings: Settings
+    names: tuple[str, ...]
+    single_root: bool
+    arrays: dict[str, NDArray[Any]]
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    def weights(self) -> Weights:
+        """What the parsing kernel reads."""
+        width = -(-len(self.names) // _LABELS_PER_ROW) * _LABELS_PER_ROW
+        penalties = np.full((2, width), FORBIDDEN, np.int16)
+        penalties[:, : len(self.names)][self.arrays["allowed"]] = 0
+        rows = {}
+        for name in ("labels", "final"):
+            rows[name] = np.zeros((1 << self.settings.label_bits, width), np.int8)
+            rows[name][:, : len(self.names)] = self.arrays[name]
+        settings = self.settings
+        return Weights(
+            templates=compile_templates(settings.coarse, settings.arcs, settings.labels),
+            coarse=self.arrays["coarse"],
+            coarse_bits=settings.coarse_bits,
+            most_heads=settings.most_heads,
+            threshold=settings.threshold / float(self.arrays["scales"][0]),
+            arcs=self.arrays["arcs"],
+            arc_bits=settings.arc_bits,
+            label_bits=settings.label_bits,
+            penalties=penalties,
+            single_root=self.single_root,
+            **rows,
+        )
+
+    def vocabulary(self) -> Vocabulary:
+        """The vocabulary as a hash table."""
+        return vocabulary(self.arrays["keys"])
+
+
+def quantise(weights: NDArray[np.float32]) -> tuple[NDArray[np.int8], float]:
+    """The weights as int8 and their unit, so that the greatest is 127. Costs no accuracy that could be measured.
+
+    >>> quantise(np.array([0.5, -1.27, 0.0], np.float32))[0]
+    array([  50, -127,    0], dtype=int8)
+    """
+    unit = float(np.abs(weights).max(initial=0.0)) / 127 or 1.0
+    return np.round(weights / np.float32(unit)).astype(np.int8), unit
+
+
+def _checksum(arrays: dict[str, NDArray[Any]]) -> str:
+    digest = hashlib.blake2b(digest_size=16)
+    for name in sorted(arrays):
+        digest.update(name.encode())
+        digest.update(np.ascontiguousarray(arrays[name]).data)
+    return digest.hexdigest()
+
+
+def save_model(model: Model, path: str | Path) -> None:
+    """Write the model; the same model gives the same bytes."""
+    header = {
+        "kind": _KIND,
+        "version": _VERSION,
+        "settings": asdict(model.settings),
+        "names": model.names,
+        "single_root": model.single_root,
+        "facts": model.facts,
+        "checksum": _checksum(model.arrays),
+    }
+    content = save(dict(model.arrays), {"arcwise": json.dumps(header, sort_keys=True)})
+    with open_output(path) as file:
+        file.write(content)
+
+
+def load_model(path: str | Path) -> Model:
+    """Read a model; a missing, damaged or foreign file is a ModelError that says which."""
+    path = Path(path)
+    header = _read_header(path)
+    try:
+        arrays = load_file(path)
+    except (SafetensorError, OSError) as error:
+        raise ModelError(f"{path}: the model is damaged: {error}") from None
+    if _checksum(arrays) != header["checksum"]:
+        raise ModelError(f"{path}: the model is damaged: its checksum does not fit")
+    try:
+        model = Model(
+            settings=Settings(**header["settings"]),
+            names=tuple(str(name) for name in header["names"]),
+            single_root=bool(header["single_root"]),
+            arrays=arrays,
+            facts=dict(header["facts"]),
+        )
+        _check(model)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ModelError(f"{path}: not a model that arcwise can use: {error}") from None
+    return model
+
+
+def read_metadata(path: Path) -> dict[str, Any]:
+    """The metadata in the head of a safetensors file; ValueError if it is none."""
+    with path.open("rb") as file:
+        size = int.from_bytes(file.read(8), "little")
+        if size > min(path.stat().st_size, 1 << 27):
+            raise ValueError("no safetensors file")
+        return dict(json.loads(file.read(size))["__metadata__"])
+
+
+def _read_header(path: Path) -> dict[str, Any]:
+    """What a model says of itself, checked for kind and version."""
+    try:
+        header = dict(json.loads(read_metadata(path)["arcwise"]))
+    except FileNotFoundError:
+        raise ModelError(f"{path}: no such model") from None
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError):
+        header = {}
+    if header.get("kind") != _KIND or "checksum" not in header:
+        raise ModelError(f"{path}: not a model of arcwise (expected a file that `arcwise train` made)")
+    if header["version"] != _VERSION:
+        raise ModelError(
+            f"{path}: a model of version {header['version']}; this arcwise reads version {_VERSION}: train it anew"
+        )
+    return header
+
+
+def _check(model: Model) -> None:
+    """Everything that the kernels trust."""
+    settings, labels = model.settings, len(model.names)
+    for bits in (settings.coarse_bits, settings.arc_bits, settings.label_bits):
+        if not 6 <= bits <= 28:
+            raise ValueError(f"a table of 2^{bits} weights")
+    if not 2 <= settings.most_heads <= 1000 or not settings.threshold >= 0:
+        raise ValueError(f"a pruner that keeps {settings.most_heads} heads within {settings.threshold}")
+    expected: dict[str, tuple[Any, tuple[int, ...]]] = {
+        "keys": (np.uint64, model.arrays["keys"].shape),
+        "coarse": (np.int8, (1 << settings.coarse_bits,)),
+        "arcs": (np.int8, (1 << settings.arc_bits,)),
+        "labels": (np.int8, (1 << settings.label_bits, labels)),
+        "final": (np.int8, (1 << settings.label_bits, labels)),
+        "allowed": (np.bool_, (2, labels)),
+        "scales": (np.float32, (3,)),
+    }
+    for name, (dtype, shape) in expected.items():
+        array = model.arrays[name]
+        if array.dtype != dtype or array.shape != shape:
+            raise ValueError(f"{name} is {array.dtype} {array.shape}, expected {np.dtype(dtype)} {shape}")
+    if model.arrays["keys"].ndim != 1 or not model.arrays["allowed"].any(axis=1).all() or labels == 0:
+        raise ValueError("labels or vocabulary are missing")
+    if not (np.isfinite(model.arrays["scales"]).all() and (model.arrays["scales"] > 0).all()):
+        raise ValueError("a scale is not a positive number")
+    compile_templates(settings.coarse, settings.arcs, settings.labels)

@@ -1,0 +1,66 @@
+"""What can be chosen in a training run, and what it tells while it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from arcwise.errors import ArcwiseError
+from arcwise.learning.online import LEARNERS
+from arcwise.pipeline.model import Settings
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to train.
+
+    epochs: at most so many for the trees, then `label_epochs` for the labels of known trees. patience: stop after so many epochs
+    without a better LAS on the development set. single_root: None sees whether the treebank has sentences with several roots.
+    """
+
+    learner: str = "mira"
+    epochs: int = 12
+    label_epochs: int = 6
+    patience: int = 3
+    seed: int = 0
+    single_root: bool | None = None
+    settings: Settings = field(default_factory=Settings)
+
+    def __post_init__(self) -> None:
+        if self.learner not in LEARNERS:
+            raise ArcwiseError(f"learner {self.learner!r}, expected one of {', '.join(LEARNERS)}")
+        if min(self.epochs, self.label_epochs, self.patience) < 1:
+            raise ArcwiseError("epochs, label_epochs and patience must be at least 1")
+        if self.seed < 0:
+            raise ArcwiseError(f"seed {self.seed}, expected 0 or more")
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a training run is.
+
+    share: how much of the epoch is done, 0 to 1. error: in this epoch so far the share of words with a wrong head or label (for the
+    pruner: the loss a word). uas, las: on the development set after an epoch, in percent. best: whether it is the best so far.
+    """
+
+    stage: str
+    epoch: int
+    epochs: int
+    share: float
+    error: float
+    uas: float | None = None
+    las: float | None = None
+    best: bool = False
+
+
+class Watcher:
+    """Is told what happens in a training run; this one keeps silent."""
+
+    def note(self, text: str) -> None:
+        """Something that the user should know."""
+
+    def progress(self, progress: Progress) -> None:
+        """A step forward."""
+
+
+Note = Callable[[str], None]

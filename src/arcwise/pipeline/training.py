@@ -1,0 +1,242 @@
+"""A training run: from a treebank to a model file, epoch by epoch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import arcwise
+from arcwise.errors import ArcwiseError, InputError
+from arcwise.evaluation.attachment import accuracy
+from arcwise.features.templates import compile_templates
+from arcwise.learning.labels import LABEL_LEARNERS, label_epoch
+from arcwise.learning.online import LEARNERS, Training, make_training, online_epoch
+from arcwise.learning.pruned import prune_corpus
+from arcwise.learning.pruner import RATE, pruner_epoch
+from arcwise.pipeline.checkpoint import State, load_state, save_state
+from arcwise.pipeline.model import Model, quantise, save_model
+from arcwise.pipeline.options import Options, Progress, Watcher
+from arcwise.pipeline.parser import Parser
+from arcwise.pipeline.sentences import parse_sentences
+from arcwise.pipeline.training_data import TrainingData, TreebankLike, read_training_data
+
+_PRUNER_EPOCHS = 3
+_PARTS = 50  # an epoch is so many calls of a kernel, to show progress between them
+
+Part = tuple[NDArray[np.int64], float]
+
+
+def train(
+    train: TreebankLike,
+    dev: TreebankLike | None = None,
+    output: str | Path | None = None,
+    *,
+    format: str | None = None,
+    skip_bad: bool = False,
+    resume: bool = False,
+    watcher: Watcher | None = None,
+    **options: Any,
+) -> Parser:
+    """Train a parser on a treebank and save it; keeps the epoch with the best LAS on `dev`, the last one without.
+
+    train, dev: a path, "-", an open file, or sentences. options: the fields of `arcwise.pipeline.options.Options`. While it runs,
+    all that is needed to go on is kept beside `output` in a file whose name ends in `.checkpoint`; with `resume` a killed run goes
+    on from there and gives the same model, byte for byte, as an unbroken one. The same seed gives the same bytes.
+    """
+    try:
+        chosen = Options(**options)
+    except TypeError as error:
+        raise ArcwiseError(f"train: {error}") from None
+    if output is not None and not Path(output).parent.is_dir():
+        raise InputError("no such folder", file=str(Path(output).parent))
+    watcher = watcher or Watcher()
+    data = read_training_data(train, dev, chosen, watcher.note, format=format, skip_bad=skip_bad)
+    run = _Run(data, chosen, watcher)
+    checkpoint = None if output is None else Path(f"{output}.checkpoint")
+    if resume and checkpoint is not None and checkpoint.exists():
+        state = load_state(checkpoint, data.fingerprint)
+        watcher.note(f"going on after epoch {state.epoch} of the {state.stage}")
+    else:
+        state = run.begin()
+    while state.stage != "done":
+        state = run.next_epoch(state)
+        if checkpoint is not None:
+            save_state(state, checkpoint)
+    model = run.model(state.best, state)
+    if output is not None:
+        save_model(model, output)
+        Path(f"{output}.checkpoint").unlink(missing_ok=True)
+    return Parser(model)
+
+
+class _Run:
+    """The stages of a training run: first the pruner, then the trees, then the labels of known trees."""
+
+    def __init__(self, data: TrainingData, options: Options, watcher: Watcher) -> None:
+        self.data, self.options, self.settings, self.watcher = data, options, options.settings, watcher
+        self.templates = compile_templates(self.settings.coarse, self.settings.arcs, self.settings.labels)
+        self.words = int(np.count_nonzero(data.train.heads >= 0))
+        self.pruned: Any = None
+
+    def begin(self) -> State:
+        """Train the pruner; all other weights are zero."""
+        weights = np.zeros(1 << self.settings.coarse_bits, np.float32)
+        squares = np.zeros_like(weights)
+        for epoch in range(_PRUNER_EPOCHS):
+            loss = 0.0
+            for part, share in self._parts("pruner", epoch):
+                loss += pruner_epoch(
+                    self.data.train, part, self.templates, self.settings.coarse_bits, RATE, weights, squares
+                )
+                error = loss / (share * self.words)
+                self.watcher.progress(Progress("pruner", epoch + 1, _PRUNER_EPOCHS, share, error))
+        coarse, unit = quantise(weights)
+        training = make_training(self.settings.arc_bits, self.settings.label_bits, len(self.data.names))
+        return State(
+            fingerprint=self.data.fingerprint,
+            stage="trees",
+            weights=training.weights,
+            moves=training.moves,
+            best={
+                "keys": self.data.keys,
+                "allowed": self.data.allowed,
+                "coarse": coarse,
+                "scales": np.array([unit, 1.0, 1.0], np.float32),
+            },
+        )
+
+    def next_epoch(self, state: State) -> State:
+        """The state after one more epoch, and after the turn to the next stage where one ends."""
+        trees = state.stage == "trees"
+        found = self._tree_epoch(state) if trees else self._label_epoch(state)
+        self._judge(state, found)
+        stale = state.epoch - state.best_epoch >= self.options.patience
+        if state.epoch < (self.options.epochs if trees else self.options.label_epochs) and not stale:
+            return state
+        state.history.append(
+            {
+                "stage": state.stage,
+                "epochs": state.epoch,
+                "best": state.best_epoch,
+                "uas": state.best_uas,
+                "las": state.best_las,
+            }
+        )
+        shape = (1 << self.settings.label_bits, len(self.data.names))
+        return State(
+            fingerprint=state.fingerprint,
+            stage="labels" if trees else "done",
+            weights=np.zeros(shape, np.float32),
+            moves=np.zeros(shape, np.float32),
+            best=state.best,
+            history=state.history,
+        )
+
+    def _tree_epoch(self, state: State) -> dict[str, NDArray[Any]]:
+        """Train arcs and labels together; returns the arrays of the model with the averaged weights."""
+        settings = self.settings
+        if self.pruned is None:
+            self.pruned = prune_corpus(
+                self.data.train, self.templates, state.best["coarse"], settings.coarse_bits, settings.most_heads,
+                settings.threshold / float(state.best["scales"][0]),
+            )  # fmt: skip
+        training = Training(
+            state.weights, state.moves, np.zeros(len(state.weights), np.int16), settings.arc_bits,
+            settings.label_bits, len(self.data.names),
+        )  # fmt: skip
+        wrong = 0
+        for part, share in self._parts("trees", state.epoch):
+            wrong += sum(
+                online_epoch(
+                    self.data.train, self.pruned, part, self.templates, self.data.allowed, self.data.single_root,
+                    LEARNERS[self.options.learner], state.step, training,
+                )
+            )  # fmt: skip
+            state.step += len(part)
+            self._progress(state, share, wrong / (share * self.words))
+        average = (state.weights - state.moves / state.step).astype(np.float32)
+        both, unit = quantise(average)
+        arcs = 1 << settings.arc_bits
+        labels = both[arcs:].reshape(-1, len(self.data.names))
+        scales = np.array([state.best["scales"][0], unit, unit], np.float32)
+        return state.best | {"arcs": both[:arcs].copy(), "labels": labels, "final": labels, "scales": scales}
+
+    def _label_epoch(self, state: State) -> dict[str, NDArray[Any]]:
+        """Train the labels of known trees; their weights are added to those found together with the arcs."""
+        wrong = 0
+        for part, share in self._parts("labels", state.epoch):
+            wrong += label_epoch(
+                self.data.train, part, self.templates, self.settings.label_bits,
+                LABEL_LEARNERS[self.options.learner], state.step, state.weights, state.moves,
+            )  # fmt: skip
+            state.step += int(np.sum(self.data.train.starts[part + 1] - self.data.train.starts[part] - 1))
+            self._progress(state, share, wrong / (share * self.words))
+        with_arcs = state.best["labels"] * state.best["scales"][1]
+        final, unit = quantise(with_arcs + state.weights - state.moves / np.float32(state.step))
+        scales = np.array([*state.best["scales"][:2], unit], np.float32)
+        return state.best | {"final": final, "scales": scales}
+
+    def _judge(self, state: State, found: dict[str, NDArray[Any]]) -> None:
+        """Keep `found` if it does better than the best so far on the development set."""
+        state.epoch += 1
+        uas = las = None
+        if self.data.dev is not None:
+            uas, las = self._accuracy(self.model(found, state))
+        best = las is None or las > state.best_las
+        if best:
+            state.best, state.best_epoch = found, state.epoch
+            state.best_uas, state.best_las = (-1.0, -1.0) if uas is None or las is None else (uas, las)
+        self._progress(state, 1.0, self.error, uas, las, best)
+
+    def _accuracy(self, model: Model) -> tuple[float, float]:
+        """UAS and LAS on the development set, in percent."""
+        dev = self.data.dev
+        assert dev is not None
+        heads, labels = np.empty_like(dev.heads), np.empty_like(dev.labels)
+        parse_sentences(
+            dev.numbers, dev.starts, model.weights(), heads, labels, np.empty(len(dev.starts) - 1)
+        )
+        uas, las = accuracy(dev.heads, dev.labels, heads, labels)
+        return 100 * uas, 100 * las
+
+    def model(self, arrays: dict[str, NDArray[Any]], state: State) -> Model:
+        """A model of these arrays."""
+        facts = {
+            "arcwise": arcwise.__version__,
+            "learner": self.options.learner,
+            "seed": self.options.seed,
+            "sentences": len(self.data.train.starts) - 1,
+            "words": self.words,
+            "sentences with several roots": self.data.several_roots,
+            "training": state.history,
+        }
+        return Model(self.settings, self.data.names, self.data.single_root, arrays, facts)
+
+    def _parts(self, stage: str, epoch: int) -> Iterator[Part]:
+        """The sentences in the order of this epoch, in parts, each with the share done after it."""
+        sentences = len(self.data.train.starts) - 1
+        seed = [self.options.seed, ("pruner", "trees", "labels").index(stage), epoch]
+        order = np.random.default_rng(seed).permutation(sentences)
+        lengths = np.cumsum((np.diff(self.data.train.starts) - 1)[order])
+        done = 0
+        for part in np.array_split(order, min(_PARTS, sentences)):
+            done += len(part)
+            yield part, float(lengths[done - 1] / self.words)
+
+    def _progress(
+        self,
+        state: State,
+        share: float,
+        error: float,
+        uas: float | None = None,
+        las: float | None = None,
+        best: bool = False,
+    ) -> None:
+        self.error = error
+        epochs = self.options.epochs if state.stage == "trees" else self.options.label_epochs
+        epoch = state.epoch if uas is not None or best else state.epoch + 1
+        self.watcher.progress(Progress(state.stage, epoch, epochs, share, error, uas, las, best))

@@ -1,0 +1,139 @@
+"""The treebanks of a training run: read, looked at, and turned into numbers."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+from typing import BinaryIO, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arcwise.errors import InputError
+from arcwise.features.attributes import collect_keys, vocabulary
+from arcwise.learning.corpus import Corpus, make_corpus, select_sentences
+from arcwise.pipeline.options import Note, Options
+from arcwise.treebank.block import DEPREL, Block
+from arcwise.treebank.reading import read_blocks
+from arcwise.treebank.sentence import Sentence
+from arcwise.treebank.sources import SourceLike
+
+LONGEST_IN_TRAINING = 500  # words; a longer sentence is left out, and said so
+
+TreebankLike = SourceLike | Iterable[Sentence]
+
+
+class TrainingData(NamedTuple):
+    """What the learners read, and does not change.
+
+    keys: the vocabulary. names: the labels. allowed: bool (2, labels), the labels seen on arcs from the root and from words.
+    several_roots: how many sentences have them. fingerprint: of all data and options.
+    """
+
+    train: Corpus
+    dev: Corpus | None
+    keys: NDArray[np.uint64]
+    names: tuple[str, ...]
+    allowed: NDArray[np.bool_]
+    single_root: bool
+    several_roots: int
+    fingerprint: str
+
+
+def read_training_data(
+    train: TreebankLike,
+    dev: TreebankLike | None,
+    options: Options,
+    note: Note,
+    *,
+    format: str | None = None,
+    skip_bad: bool = False,
+) -> TrainingData:
+    """Read both treebanks whole; what is remarkable about them is told to `note`, what cannot be used is an InputError."""
+    blocks = _read(train, "training", format, skip_bad, note)
+    dev_blocks = [] if dev is None else _read(dev, "development", format, skip_bad, note)
+    if dev is None:
+        note("no development treebank: the last epoch is kept, and nothing is known of the accuracy")
+
+    keys = collect_keys(blocks)
+    names = tuple(sorted({label for block in blocks for label in block.column(DEPREL)}))
+    if names == ("_",):
+        note("the treebank has no labels (DEPREL is _ everywhere): the model will find heads only")
+    words, numbers = vocabulary(keys), {name: number for number, name in enumerate(names)}
+    corpus = make_corpus(blocks, words, numbers)
+    lengths = np.diff(corpus.starts) - 1
+    if lengths.max() > LONGEST_IN_TRAINING:
+        count = int(np.count_nonzero(lengths > LONGEST_IN_TRAINING))
+        note(f"{count} sentences of more than {LONGEST_IN_TRAINING} words are left out of training")
+        corpus = select_sentences(corpus, lengths <= LONGEST_IN_TRAINING)
+
+    roots = np.add.reduceat(corpus.heads == 0, corpus.starts[:-1], dtype=np.int64)
+    several = int(np.count_nonzero(roots > 1))
+    single_root = options.single_root
+    if single_root is None:
+        single_root = several == 0
+        if several:
+            note(
+                f"{several} of {len(roots)} training sentences have several roots: the model will allow several"
+            )
+    elif single_root and several:
+        note(f"{several} of {len(roots)} training sentences have several roots, and are left out")
+        corpus = select_sentences(corpus, roots == 1)
+    if len(corpus.starts) == 1:
+        raise InputError("no training sentence is left")
+    if len(corpus.starts) == 2:
+        note("the training treebank has a single sentence: do not expect the model to know much")
+    return TrainingData(
+        train=corpus,
+        dev=make_corpus(dev_blocks, words, numbers) if dev_blocks else None,
+        keys=keys,
+        names=names,
+        allowed=_allowed_labels(corpus, len(names)),
+        single_root=single_root,
+        several_roots=several,
+        fingerprint=_fingerprint([*blocks, *dev_blocks], options),
+    )
+
+
+def _read(source: TreebankLike, role: str, format: str | None, skip_bad: bool, note: Note) -> list[Block]:
+    """All blocks of a treebank whose trees are whole."""
+    if not isinstance(source, str | Path) and not hasattr(source, "read"):
+        source = io.BytesIO(b"".join(sentence.to_bytes() for sentence in source))
+    with read_blocks(cast(str | Path | BinaryIO, source), format=format, skip_bad=skip_bad) as reader:
+        blocks = list(reader)
+    if reader.skipped:
+        note(f"{reader.file}: bad sentences skipped: {reader.skipped}, the first: {reader.skipped_errors[0]}")
+    if not blocks:
+        raise InputError(f"no {role} sentences", file=reader.file)
+    for block in blocks:
+        if block.heads.min() < 0:
+            word = int(np.argmin(block.heads))
+            sentence = int(np.searchsorted(block.words, word, side="right")) - 1
+            raise InputError(
+                "HEAD is '_' in the sentence that begins here",
+                expected=f"a number everywhere in a {role} treebank",
+                file=reader.file,
+                line=int(block.lines[sentence]),
+                token=str(word - block.words[sentence] + 1),
+            )
+    return blocks
+
+
+def _allowed_labels(corpus: Corpus, labels: int) -> NDArray[np.bool_]:
+    """The labels seen on arcs from the root and on others; all of them where nothing was seen."""
+    allowed = np.zeros((2, labels), np.bool_)
+    for row, arcs in enumerate((corpus.heads == 0, corpus.heads > 0)):
+        allowed[row, corpus.labels[arcs]] = True
+        if not allowed[row].any():
+            allowed[row] = True
+    return allowed
+
+
+def _fingerprint(blocks: list[Block], options: Options) -> str:
+    digest = hashlib.blake2b(repr(sorted(asdict(options).items())).encode(), digest_size=16)
+    for block in blocks:
+        digest.update(block.data.data)
+    return digest.hexdigest()

@@ -1,0 +1,228 @@
+"""What every first-order search must do, checked against all trees of short sentences.
+
+A new search is one more line in SEARCHES.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import hypothesis.extra.numpy as arrays
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arcwise import InputError, NoTreeError, Parse, decode, k_best
+from arcwise.trees.enumerate import all_trees
+
+# decoder, and whether its trees are projective
+SEARCHES = [
+    ("spanning-tree", False),
+    ("eisner", True),
+]
+CASES = [
+    pytest.param(decoder, projective, single_root, id=f"{decoder}-{'one-root' if single_root else 'roots'}")
+    for (decoder, projective), single_root in product(SEARCHES, (True, False))
+]
+every_search = pytest.mark.parametrize(("decoder", "projective", "single_root"), CASES)
+
+_FORBIDDEN = st.just(-np.inf)
+_ELEMENTS = [
+    st.integers(-2, 2).map(float),  # ties
+    st.integers(-2, 2).map(float) | _FORBIDDEN,
+    st.sampled_from([0.0, 1.0, -np.inf, -np.inf]),  # mostly no tree
+    st.floats(-10, 10),
+    st.integers(-5, 5).map(lambda i: 1e9 + i),
+    st.integers(-300, 299).map(lambda e: 10.0**e)
+    | st.integers(-300, 299).map(lambda e: -(10.0**e))
+    | _FORBIDDEN,
+]
+
+
+@st.composite
+def matrices(draw, longest=5):
+    """Score matrices with rubbish where nothing may be read."""
+    n = draw(st.integers(1, longest))
+    S = draw(arrays.arrays(np.float64, (n + 1, n + 1), elements=draw(st.sampled_from(_ELEMENTS))))
+    rubbish = draw(st.sampled_from([0.0, np.nan, np.inf, -np.inf, 1e308]))
+    S[:, 0] = rubbish
+    np.fill_diagonal(S, rubbish)
+    return S
+
+
+@st.composite
+def constrained_matrices(draw):
+    S = draw(matrices(4))
+    n = len(S) - 1
+    arcs = [(h, m) for m in range(1, n + 1) for h in range(n + 1) if h != m]
+    required = {m: h for h, m in draw(st.lists(st.sampled_from(arcs), max_size=2))}
+    forbidden = draw(st.lists(st.sampled_from(arcs), max_size=4))
+    return S, [(h, m) for m, h in required.items()], [(h, m) for h, m in forbidden if required.get(m) != h]
+
+
+def oracle(S, single_root, projective, required=(), forbidden=()):
+    """The scores and the heads of all allowed trees."""
+    trees = all_trees(len(S) - 1, single_root=single_root, projective=projective)
+    scores = sum_of_arcs(S, trees)
+    allowed = scores > -np.inf
+    for h, m in required:
+        allowed &= trees[:, m] == h
+    for h, m in forbidden:
+        allowed &= trees[:, m] != h
+    return scores[allowed], trees[allowed]
+
+
+def sum_of_arcs(S, trees):
+    total = np.zeros(trees.shape[:-1])
+    for m in range(1, len(S)):
+        total = total + S[trees[..., m], m]
+    return total
+
+
+def tolerance(S):
+    """Nothing for integers; else what rounding may cost."""
+    read = S[:, 1:][np.isfinite(S[:, 1:]) & ~np.eye(len(S), dtype=bool)[:, 1:]]
+    if np.all(read == np.round(read)) and np.all(np.abs(read) < 2**50):
+        return 0.0
+    return 1e-14 * len(S) ** 2 * np.abs(read).max(initial=0.0)
+
+
+def check(parse, S, single_root):
+    """A tree whose score is what it claims, and a certificate."""
+    heads = parse.heads
+    assert heads.dtype == np.int32
+    assert heads.shape == (len(S),)
+    assert heads[0] == -1
+    for m in range(1, len(S)):
+        steps = 0
+        while m != 0:
+            m, steps = heads[m], steps + 1
+            assert steps <= len(S)
+    if single_root and len(S) > 1:
+        assert np.count_nonzero(heads == 0) == 1
+    assert parse.score == sum_of_arcs(S, heads)
+    assert parse.certified
+
+
+def same(first, second):
+    return first.score == second.score and np.array_equal(first.heads, second.heads)
+
+
+@every_search
+@settings(deadline=None, max_examples=300)
+@given(S=matrices())
+def test_finds_the_best_tree(decoder, projective, single_root, S):
+    options = {"decoder": decoder, "projective": projective, "single_root": single_root}
+    scores, _ = oracle(S, single_root, projective)
+    if len(scores) == 0:
+        with pytest.raises(NoTreeError):
+            decode(S, **options)
+        return
+    parse = decode(S, **options)
+    check(parse, S, single_root)
+    assert parse.heads.tolist() in all_trees(len(S) - 1, single_root, projective).tolist()
+    assert abs(parse.score - scores.max()) <= tolerance(S)
+    assert same(parse, decode(S.copy(order="F"), **options))
+
+
+@every_search
+@settings(deadline=None, max_examples=150)
+@given(case=constrained_matrices())
+def test_keeps_constraints(decoder, projective, single_root, case):
+    S, required, forbidden = case
+    options = {"decoder": decoder, "projective": projective, "single_root": single_root}
+    scores, _ = oracle(S, single_root, projective, required, forbidden)
+    if len(scores) == 0:
+        with pytest.raises(NoTreeError):
+            decode(S, required=required, forbidden=forbidden, **options)
+        return
+    parse = decode(S, required=iter(required), forbidden=np.array(forbidden).reshape(-1, 2), **options)
+    check(parse, S, single_root)
+    assert abs(parse.score - scores.max()) <= tolerance(S)
+    assert all(parse.heads[m] == h for h, m in required)
+    assert all(parse.heads[m] != h for h, m in forbidden)
+    [again] = decode([S], required=[required], forbidden=[forbidden], **options)
+    assert same(parse, again)
+
+
+@every_search
+@settings(deadline=None, max_examples=100)
+@given(case=constrained_matrices(), k=st.sampled_from([1, 2, 7, 1000]))
+def test_finds_the_k_best_trees(decoder, projective, single_root, case, k):
+    S, required, forbidden = case
+    options = {"projective": projective, "single_root": single_root}
+    scores, _ = oracle(S, single_root, projective, required, forbidden)
+    if len(scores) == 0:
+        with pytest.raises(NoTreeError):
+            k_best(S, k, required=required, forbidden=forbidden, **options)
+        return
+    parses = k_best(S, k, required=required, forbidden=forbidden, **options)
+    found = np.array([parse.score for parse in parses])
+    assert len(found) == min(k, len(scores))
+    assert np.all(np.diff(found) <= 0)
+    assert np.all(np.abs(found - np.sort(scores)[::-1][:k]) <= tolerance(S))
+    assert len({tuple(parse.heads) for parse in parses}) == len(parses)
+    for parse in parses:
+        check(Parse(parse.heads, parse.score, parse.score), S, single_root)
+        assert parse.bound == found[0]
+        assert parse.stats["method"] == decoder
+
+
+@every_search
+def test_a_batch_is_searched_as_one_by_one(decoder, projective, single_root):
+    rng = np.random.default_rng(5)
+    options = {"decoder": decoder, "projective": projective, "single_root": single_root}
+    batch = [rng.normal(size=(n + 1, n + 1)) for n in rng.integers(0, 90, 120)]
+    alone = [decode(S, **options) for S in batch]
+    for parse, S in zip(alone, batch, strict=True):
+        check(parse, S, single_root)
+    for jobs in (1, 2, 5):
+        together = decode(batch, jobs=jobs, **options)
+        assert all(map(same, alone, together))
+    stack = rng.normal(size=(60, 31, 31))
+    assert all(map(same, decode(stack, **options), decode(list(stack), jobs=2, **options)))
+    stream: Any = (S[::2, ::2] for S in stack)
+    assert all(map(same, decode(stack[:, ::2, ::2], **options), decode(stream, **options)))
+    assert decode([], **options) == []
+
+
+@every_search
+def test_the_smallest_sentences(decoder, projective, single_root):
+    options = {"decoder": decoder, "projective": projective, "single_root": single_root}
+    empty = decode([[np.nan]], **options)
+    assert (empty.heads.tolist(), empty.score, empty.certified) == ([-1], 0.0, True)
+    one = decode([[0, 7], [0, 0]], **options)
+    assert (one.heads.tolist(), one.score) == ([-1, 0], 7.0)
+    assert len(k_best([[0]], 3, projective=projective, single_root=single_root)) == 1
+
+
+@every_search
+@pytest.mark.parametrize("rubbish", [np.nan, np.inf, 1e301, -1e301])
+def test_says_where_a_score_is_refused(decoder, projective, single_root, rubbish):
+    options = {"decoder": decoder, "projective": projective, "single_root": single_root}
+    S = np.zeros((4, 4))
+    S[2, 3] = rubbish
+    with pytest.raises(InputError, match=r"^the score of the arc from 2 to 3 is"):
+        decode(S, **options)
+    with pytest.raises(InputError, match=r"^matrix 1: the score of the arc from 2 to 3 is"):
+        decode([np.zeros((2, 2)), S, S], jobs=2, **options)
+
+
+@every_search
+def test_says_why_there_is_no_tree(decoder, projective, single_root):
+    options = {"decoder": decoder, "projective": projective, "single_root": single_root}
+    S = np.zeros((4, 4))
+    S[:, 2] = -np.inf
+    with pytest.raises(NoTreeError, match=r"^word 2 has no allowed head$"):
+        decode(S, **options)
+    S = np.zeros((4, 4))
+    S[:2, 2:] = -np.inf
+    with pytest.raises(NoTreeError, match="words 2, 3 from outside"):
+        decode(S, **options)
+    with pytest.raises(NoTreeError, match=r"^matrix 1: no word may be headed by the root"):
+        decode([np.zeros((3, 3))] * 2, forbidden=[[], [(0, 1), (0, 2)]], **options)
+    if single_root:
+        with pytest.raises(NoTreeError, match="with exactly one root"):
+            decode(np.zeros((4, 4)), required=[(0, 1), (0, 3)], **options)

@@ -1,0 +1,129 @@
+"""`arcwise decode`, from file to text."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import numpy as np
+import pytest
+
+from arcwise import decode, k_best
+from arcwise.cli import main
+from arcwise.treebank.reading import read_conllu
+
+
+@pytest.fixture
+def scores(tmp_path):
+    rng = np.random.default_rng(0)
+    matrices = {
+        "b first": rng.normal(size=(5, 5)),
+        "a": rng.normal(size=(9, 9)),
+        "c": rng.normal(size=(2, 3, 3)),
+    }
+    np.savez(tmp_path / "scores.npz", allow_pickle=False, **matrices)
+    return tmp_path / "scores.npz", matrices
+
+
+@pytest.fixture
+def arcwise(monkeypatch, capfdbinary):
+    """Run the command line; gives exit status, standard output and standard error."""
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["arcwise", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        out, err = capfdbinary.readouterr()
+        return ended.value.code or 0, out.decode(), err.decode()
+
+    return run
+
+
+def test_heads(scores, arcwise):
+    path, matrices = scores
+    status, out, _ = arcwise("decode", path)
+    assert status == 0
+    expected = [("b first", matrices["b first"]), ("a", matrices["a"])]
+    expected += [("c[0]", matrices["c"][0]), ("c[1]", matrices["c"][1])]
+    lines = [line.split("\t") for line in out.splitlines()]
+    assert [line[0] for line in lines] == [name for name, _ in expected]
+    for (_, score, heads), (_, S) in zip(lines, expected, strict=True):
+        parse = decode(S)
+        assert float(score) == parse.score
+        assert list(map(int, heads.split())) == parse.heads[1:].tolist()
+
+
+def test_options_and_json(scores, arcwise):
+    path, matrices = scores
+    options = ["--projective", "--multi-root", "--required", "0,2", "--forbidden", "0,1", "--k-best", "2"]
+    status, out, _ = arcwise("decode", path, "--format", "json", *options)
+    assert status == 0
+    first = [json.loads(line) for line in out.splitlines()][:2]
+    parses = k_best(
+        matrices["b first"], 2, projective=True, single_root=False, required=[(0, 2)], forbidden=[(0, 1)]
+    )
+    assert first == [
+        {"name": "b first", "score": parse.score, "heads": parse.heads[1:].tolist(), "rank": rank}
+        for rank, parse in enumerate(parses, start=1)
+    ]
+
+
+def test_conllu_into_a_file(scores, arcwise, tmp_path):
+    path, matrices = scores
+    out = tmp_path / "trees.conllu"
+    assert arcwise("decode", path, "--format", "conllu", "--jobs", 2, "-o", out) == (0, "", "")
+    text = out.read_text()
+    assert text.startswith("# sent_id = b first\n# score = ")
+    assert len(list(read_conllu(out))) == 4
+    heads = [line.split("\t")[6] for line in text.split("\n\n")[1].splitlines()[2:]]
+    assert list(map(int, heads)) == decode(matrices["a"]).heads[1:].tolist()
+
+
+def test_one_matrix_in_a_npy(arcwise, tmp_path):
+    np.save(tmp_path / "one.npy", [[0, 5, 4], [0, 0, 3], [0, 9, 0]])
+    assert arcwise("decode", tmp_path / "one.npy") == (0, "scores\t13.0\t2 0\n", "")
+
+
+def test_bad_files_are_named(arcwise, tmp_path):
+    def refused(name: str, *expected: str) -> None:
+        status, _, err = arcwise("decode", tmp_path / name, "-o", tmp_path / "out")
+        assert status == 2
+        assert "Traceback" not in err
+        for part in (name, *expected):
+            assert part in err
+        assert not (tmp_path / "out").exists()
+
+    good = np.zeros((3, 3))
+    refused("missing.npz", "No such file")
+    (tmp_path / "text.npz").write_text("not a zip")
+    refused("text.npz", "cannot read")
+    (tmp_path / "empty.npz").touch()
+    refused("empty.npz", "cannot read")
+    np.savez(tmp_path / "cut.npz", a=good, b=good)
+    (tmp_path / "cut.npz").write_bytes((tmp_path / "cut.npz").read_bytes()[:-40])
+    refused("cut.npz", "cannot read")
+    np.savez(tmp_path / "objects.npz", a=good, b=np.array([None]))
+    refused("objects.npz", "'b'")
+    np.savez(tmp_path / "nan.npz", a=good, b=np.full((3, 3), np.nan))
+    refused("nan.npz", "'b'", "arc from 0 to 1 is nan")
+    np.savez(tmp_path / "shape.npz", a=good, b=np.zeros((3, 4)))
+    refused("shape.npz", "'b'", "(3, 4)")
+    np.savez(tmp_path / "vector.npz", a=good, b=np.zeros(3))
+    refused("vector.npz", "'b'", "(3,)")
+    np.savez(tmp_path / "none.npz", a=good, b=np.full((3, 3), -np.inf))
+    refused("none.npz", "'b'", "word 1 has no allowed head")
+
+
+def test_bad_arcs_are_refused(scores, arcwise):
+    path, _ = scores
+    for arc in ("x", "1", "1,2,3"):
+        status, _, err = arcwise("decode", path, "--required", arc)
+        assert status == 2
+        assert "as in 0,3" in err
+    assert "expected a head in 0..4" in arcwise("decode", path, "--forbidden", "9,1")[2]
+
+
+def test_help_has_an_example(arcwise):
+    status, out, _ = arcwise("decode", "--help")
+    assert status == 0
+    assert "arcwise decode scores.npz" in out
