@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
+from contextlib import suppress
 from importlib import import_module
+from typing import Any
 
 import click
 
@@ -12,8 +16,12 @@ import arcwise
 # Each command lives in the module of its name, as a click command called `command`.
 _COMMANDS = ("parse", "train", "evaluate", "analyze", "decode", "bench", "warmup")
 
+_REFUSED, _INTERRUPTED, _TERMINATED = 2, 130, 143  # exit statuses, the latter as shells have them
+
 
 class _LazyGroup(click.Group):
+    """Commands that are imported when they are called, and end with a plain line whatever goes wrong outside of arcwise."""
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
 
@@ -22,6 +30,31 @@ class _LazyGroup(click.Group):
             return None
         command: click.Command = import_module(f"arcwise.cli.{name}").command
         return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # The reader of our output went away (`arcwise parse ... | head`): nothing is wrong with the input.
+            _drop_output()
+            ctx.exit(0)
+        except OSError as error:
+            _drop_output()
+            place = f"{error.filename}: " if error.filename else ""
+            click.echo(f"arcwise: {place}cannot write: {str(error.strerror or error).lower()}", err=True)
+            ctx.exit(_REFUSED)
+        except KeyboardInterrupt:
+            _drop_output()
+            click.echo("arcwise: interrupted", err=True)
+            ctx.exit(_INTERRUPTED)
+        return result
+
+
+def _drop_output() -> None:
+    """What standard output still holds goes nowhere: the interpreter must not stumble over it at its end."""
+    with suppress(OSError, ValueError):  # where standard output is no real file there is nothing to drop
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @click.command(
@@ -39,13 +72,11 @@ def arcwise_command() -> None:
 
 
 def main() -> None:
-    """Run the command line; what arcwise refuses ends with one line on standard error and exit status 2."""
+    """Run the command line. What arcwise refuses ends with one line on standard error and exit status 2."""
+    # A polite kill leaves no temporary file behind.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))
     try:
         arcwise_command(prog_name="arcwise")
     except arcwise.ArcwiseError as error:
         click.echo(f"arcwise: {error}", err=True)
-        sys.exit(2)
-    except BrokenPipeError:
-        # The reader of our output went away (`arcwise parse ... | head`): nothing is wrong with the input.
-        sys.stderr.close()
-        sys.exit(0)
+        sys.exit(_REFUSED)

@@ -6,21 +6,19 @@ import csv
 import json
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from threading import Timer
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from arcwise.cli.terminal import progress_bar, say
+
 if TYPE_CHECKING:
     from arcwise.evaluation.structure import Structure
-    from arcwise.treebank.reading import BlockReader
 
 Numbers = dict[str, float | dict[str, float]]
 Cell = str | int | float
 
-_PATIENCE = 2.0  # seconds until the progress bar appears
 _BAR = 30  # characters of the longest bar of a histogram
 
 
@@ -65,16 +63,19 @@ def _measure(treebanks: tuple[str, ...], skip_bad: bool) -> list[tuple[str, Stru
     from arcwise.treebank.reading import BlockReader
 
     structures = []
-    with _progress() as show:
+    with progress_bar() as show:
         for treebank in treebanks:
             with BlockReader(treebank, skip_bad=skip_bad) as reader:
-                show(reader)
-                structure = measure_structure(reader, skip_bad=skip_bad, on_block=lambda _: show(reader))
+                structure = measure_structure(
+                    reader,
+                    skip_bad=skip_bad,
+                    on_block=lambda _: show(reader.file, reader.bytes_read, reader.bytes_total),
+                )
             structure.skipped += reader.skipped
             structures.append((reader.file, structure))
             if structure.skipped:
                 first = f"; the first: {reader.skipped_errors[0]}" if reader.skipped_errors else ""
-                click.echo(f"skipped {structure.skipped} sentences of {reader.file}{first}", err=True)
+                say(f"skipped {structure.skipped} sentences of {reader.file}{first}")
     return structures
 
 
@@ -83,34 +84,6 @@ def _total(structures: list[tuple[str, Structure]]) -> Structure:
     for _, structure in structures[1:]:
         total += structure
     return total
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[BlockReader], None]]:
-    """Shows how much of each reader's file is read, on a terminal and if it takes long."""
-    if not sys.stderr.isatty():
-        yield lambda reader: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress, TaskID
-
-    bar = Progress(console=Console(stderr=True), transient=True)
-    tasks: dict[str, TaskID] = {}
-
-    def show(reader: BlockReader) -> None:
-        if reader.file not in tasks:
-            tasks[reader.file] = bar.add_task(reader.file, total=reader.bytes_total)
-        bar.update(tasks[reader.file], completed=reader.bytes_read)
-
-    # A timer, since the first block may have to wait for the compiler.
-    timer = Timer(_PATIENCE, bar.start)
-    timer.start()
-    try:
-        yield show
-    finally:
-        timer.cancel()
-        timer.join()
-        bar.stop()
 
 
 def _numbers(structure: Structure) -> Numbers:

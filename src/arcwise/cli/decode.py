@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from arcwise.cli.terminal import progress_bar
 from arcwise.errors import ArcwiseError, InputError, NoTreeError
 
 if TYPE_CHECKING:
@@ -81,9 +82,10 @@ def command(
 
     options: dict[str, Any] = {"projective": projective, "single_root": not multi_root}
     render = {"heads": _heads_line, "conllu": _conllu, "json": _json_line}[form]
-    with open_output(output) as file:
+    with progress_bar(only_compiling=True) as show, open_output(output) as file:
         for group in _groups(_matrices(scores)):
             for name, parses in _search(scores, group, k, required, forbidden, jobs, options):
+                show("found", 1, None)
                 for rank, parse in enumerate(parses, start=1):
                     text = render(" ".join(name.split()), parse, rank if k else None)
                     file.write(text.encode("utf-8", "replace"))

@@ -10,6 +10,8 @@ from typing import Any
 
 import click
 
+from arcwise.cli.terminal import progress_bar
+
 _TITLES = {
     "scores": "{system} against {gold}",
     "labels": "{system}, by label",
@@ -63,18 +65,19 @@ def command(gold: str, system: str, second: str | None, output: str, samples: in
     from arcwise.evaluation.columns import Strings, read_columns
     from arcwise.evaluation.report import significance_table, system_tables
 
-    strings = Strings()
-    gold_columns = read_columns(gold, strings)
-    files = [system] if second is None else [system, second]
-    scores = [attachment_scores(gold_columns, read_columns(file, strings)) for file in files]
-    sections: list[Section] = [
-        (name, {"gold": gold, "system": file}, table)
-        for file, of_file in zip(files, scores, strict=True)
-        for name, table in system_tables(of_file, seed=seed, samples=samples).items()
-    ]
-    if second is not None:
-        table = significance_table(*scores, seed=seed, samples=samples)
-        sections.append(("significance", {"gold": gold, "system": system, "second": second}, table))
+    with progress_bar():
+        strings = Strings()
+        gold_columns = read_columns(gold, strings)
+        files = [system] if second is None else [system, second]
+        scores = [attachment_scores(gold_columns, read_columns(file, strings)) for file in files]
+        sections: list[Section] = [
+            (name, {"gold": gold, "system": file}, table)
+            for file, of_file in zip(files, scores, strict=True)
+            for name, table in system_tables(of_file, seed=seed, samples=samples).items()
+        ]
+        if second is not None:
+            table = significance_table(*scores, seed=seed, samples=samples)
+            sections.append(("significance", {"gold": gold, "system": system, "second": second}, table))
 
     if output == "json":
         head = {"conventions": CONVENTIONS, "seed": seed, "samples": samples}

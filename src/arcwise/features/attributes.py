@@ -68,25 +68,33 @@ def _letters_begin(data: NDArray[np.uint8], start: int, stop: int, letters: int)
 
 
 @kernel
+def _is_absent(data: NDArray[np.uint8], start: int, stop: int) -> bool:
+    """Whether a column holds `_`, or is none of this format."""
+    return bool(stop == start or (stop - start == 1 and data[start] == _UNDERSCORE))
+
+
+@kernel
 def _word_keys(
     data: NDArray[np.uint8], starts: NDArray[np.int32], stops: NDArray[np.int32], keys: NDArray[np.uint64]
 ) -> None:
     """The hashes of one word's attributes; those of absent morphological features are 0."""
-    for attribute, column in ((FORM, FORM_COLUMN), (UPOS, UPOS_COLUMN), (FEATS, FEATS_COLUMN)):
+    for attribute, column in ((FORM, FORM_COLUMN), (UPOS, UPOS_COLUMN)):
         keys[attribute] = hash_bytes(data, starts[column], stops[column], attribute)
+    feats_start, feats_stop = starts[FEATS_COLUMN], stops[FEATS_COLUMN]
+    if _is_absent(data, feats_start, feats_stop):
+        feats_stop = feats_start
+    keys[FEATS] = hash_bytes(data, feats_start, feats_stop, FEATS)
 
     start, stop = starts[LEMMA_COLUMN], stops[LEMMA_COLUMN]
-    if stop - start <= 1 and (stop == start or data[start] == _UNDERSCORE):
+    if _is_absent(data, start, stop):
         start = starts[FORM_COLUMN]
         stop = _letters_end(data, start, stops[FORM_COLUMN], _PREFIX_LETTERS)
     keys[LEMMA] = hash_bytes(data, start, stop, LEMMA)
 
     start, stop = starts[XPOS_COLUMN], stops[XPOS_COLUMN]
-    if stop - start <= 1 and (stop == start or data[start] == _UNDERSCORE):
+    if _is_absent(data, start, stop):
         tag = hash_bytes(data, starts[UPOS_COLUMN], stops[UPOS_COLUMN], XPOS)
-        keys[XPOS] = hash_bytes(
-            data, starts[FEATS_COLUMN], stops[FEATS_COLUMN], int(np.int64(tag >> np.uint64(1)))
-        )
+        keys[XPOS] = hash_bytes(data, feats_start, feats_stop, int(np.int64(tag >> np.uint64(1))))
     else:
         keys[XPOS] = hash_bytes(data, start, stop, XPOS)
 
@@ -95,11 +103,10 @@ def _word_keys(
     keys[SUFFIX] = hash_bytes(data, start, stop, SUFFIX)
 
     keys[MORPHOLOGY:] = 0
-    start, stop = starts[FEATS_COLUMN], stops[FEATS_COLUMN]
-    if stop - start > 1:
-        feature = MORPHOLOGY
-        for i in range(start, stop + 1):
-            if i == stop or data[i] == _BAR:
+    if feats_stop > feats_start:
+        feature, start = MORPHOLOGY, feats_start
+        for i in range(feats_start, feats_stop + 1):
+            if i == feats_stop or data[i] == _BAR:
                 if feature < COLUMNS:
                     keys[feature] = hash_bytes(data, start, i, MORPHOLOGY)
                     feature += 1

@@ -16,6 +16,7 @@ from arcwise.kernels import kernel
 # How many of the label templates fire again with the signed distance: the first line of the table.
 _WITH_DISTANCE = 10
 _MOST_CONTEXT = 7 * 5 + 4
+_MOST_LABEL_TEMPLATES = 36  # with all others 85 rows: see FORBIDDEN in arcwise.pipeline.sentences
 _DISTANCE = np.uint32(0x7F4A7C15)
 _NEIGHBOUR = np.uint32(0x2545F491)
 _NOBODY = np.uint32(1)
@@ -91,6 +92,13 @@ def _fold(mask: np.uint64) -> np.uint32:
     return scramble(np.uint32(np.uint32(mask) ^ scramble(np.uint32(mask >> np.uint64(32)))))
 
 
+def check_label_templates(templates: Templates) -> None:
+    """ValueError where the label templates are too few for the kernels, or so many that sums of their weights overflow."""
+    number = templates.end - templates.labels
+    if not _WITH_DISTANCE <= number <= _MOST_LABEL_TEMPLATES:
+        raise ValueError(f"{number} label templates, expected {_WITH_DISTANCE} to {_MOST_LABEL_TEMPLATES}")
+
+
 @kernel
 def most_context_features(templates: Templates) -> int:
     """How many features the label of an arc in a tree can have."""
@@ -142,7 +150,7 @@ def context_features(
     alone = np.uint32(2 * np.uint32(tree.before[m] >= 0) + np.uint32(tree.after[m] >= 0))
     x = np.uint32(atoms[h, LEMMA_ATOM] * _7 + tag_m + (alone + _3) * _SIBLINGS + direction)
     rows[k + 1] = spread(x) >> shift
-    rows[k + 2] = spread(np.uint32(both + _fold(tree.once[m]) * _CHILDREN)) >> shift
+    rows[k + 2] = spread(np.uint32(both + (_fold(tree.once[m]) + _3) * _CHILDREN)) >> shift
     others = tree.twice[h] | (tree.once[h] & ~_tag_bit(tokens, m))
-    rows[k + 3] = spread(np.uint32(both + _fold(others) * _OTHERS + direction)) >> shift
+    rows[k + 3] = spread(np.uint32(both + (_fold(others) + _3) * _OTHERS + direction)) >> shift
     return k + 4

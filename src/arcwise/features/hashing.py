@@ -16,8 +16,8 @@ _13, _15, _16 = np.uint32(13), np.uint32(15), np.uint32(16)
 
 @kernel
 def hash_bytes(data: NDArray[np.uint8], start: int, stop: int, seed: int) -> np.uint64:
-    """FNV-1a of data[start:stop], begun at `seed` (another hash, or a small number)."""
-    x = _FNV_BASIS ^ np.uint64(seed)
+    """FNV-1a of `seed` (another hash, or a small number), then of data[start:stop]."""
+    x = (_FNV_BASIS ^ np.uint64(seed)) * _FNV_PRIME
     for i in range(start, stop):
         x = (x ^ np.uint64(data[i])) * _FNV_PRIME
     return x

@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 from arcwise.features.attributes import FEATS, FORM, LEMMA, SUFFIX, UPOS, XPOS
 
 _LETTERS = {"F": FORM, "L": LEMMA, "C": UPOS, "P": XPOS, "X": FEATS, "S": SUFFIX}
-_LONGEST_SIDE = 3
+_LONGEST_SIDE, _FARTHEST = 3, 9
 
 # For the pruner: few, on all pairs of words.
 COARSE = """
 P | P         C | C         F | P         P | F         L | C         C | L
 P-1 P | P     P P+1 | P     P | P-1 P     P | P P+1     P-1 P | P P+1     P P+1 | P-1 P
-C-1 C C+1 | C     C | C-1 C C+1
+C-1 C C+1 | C     C | C-1 C C+1     C-2 C-1 C | C     C | C-2 C-1 C     C C+1 C+2 | C     C | C C+1 C+2
+X | X         C X | C       C | C X       S | C         C | S
 """
 
 # For the arcs that survive; each fires bare and again with the signed distance.
@@ -80,7 +81,12 @@ def _parse_side(text: str) -> tuple[tuple[int, int], ...]:
     """
     if text == ".":
         return ()
+    for atom in text.split():
+        if atom[0] not in _LETTERS:
+            raise ValueError(f"{atom!r}, expected one of {' '.join(_LETTERS)} and an offset")
     atoms = tuple((_LETTERS[atom[0]], int(atom[1:] or 0)) for atom in text.split())
+    if any(abs(offset) > _FARTHEST for _, offset in atoms):
+        raise ValueError(f"{text!r} looks farther than {_FARTHEST} words")
     if len(atoms) > _LONGEST_SIDE:
         raise ValueError(f"{text!r} has more than {_LONGEST_SIDE} atoms")
     return atoms
@@ -92,6 +98,9 @@ def _parse_group(text: str) -> list[tuple[tuple[tuple[int, int], ...], ...]]:
     [(((3, -1), (3, 0)), ((3, 0),)), ((), ((0, 0),))]
     """
     cells = [cell.strip() for line in text.splitlines() for cell in line.split("    ") if cell.strip()]
+    for cell in cells:
+        if cell.count("|") != 1:
+            raise ValueError(f"{cell!r}, expected head side | modifier side")
     return [tuple(_parse_side(side.strip()) for side in cell.split("|")) for cell in cells]
 
 

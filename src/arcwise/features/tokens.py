@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from arcwise.features.attributes import END, LEMMA, MORPHOLOGY, MOST_FEATURES, START, UPOS, XPOS
+from arcwise.features.attributes import END, LEMMA, MORPHOLOGY, MOST_FEATURES, START, UNKNOWN, UPOS, XPOS
 from arcwise.features.hashing import scramble
 from arcwise.features.templates import Templates
 from arcwise.kernels import kernel
@@ -23,8 +23,8 @@ class Tokens(NamedTuple):
     """Room for the hashes of one sentence's words 0..n, used again for the next.
 
     as_head, as_modifier: (words, templates), the sides of every template. atoms: (words, 3), coarse tag, fine tag, lemma.
-    previous: (words, 2), the last earlier word of the same coarse or fine tag, 0 if none. features, counts: the morphological
-    features of a word and how many there are.
+    previous: (words, 2), the last earlier word of the same coarse or fine tag, 0 if none. features, counts: the known
+    morphological features of a word and how many there are.
     """
 
     as_head: Hashes
@@ -62,7 +62,7 @@ def _number_at(numbers: NDArray[np.int32], word: int, offset: int, attribute: in
 
 @kernel
 def hash_tokens(numbers: NDArray[np.int32], templates: Templates, tokens: Tokens) -> None:
-    """Hash the words of one sentence. O(n * templates).
+    """Hash the words of one sentence. O(n * templates), and up to O(n^2) steps back to the last word of a rare tag.
 
     numbers: int32 (n+1, COLUMNS), row 0 the root's.
     """
@@ -92,7 +92,8 @@ def hash_tokens(numbers: NDArray[np.int32], templates: Templates, tokens: Tokens
                 before -= 1
             tokens.previous[word, kind] = max(before, 0)
         count = 0
-        while count < MOST_FEATURES and numbers[word, MORPHOLOGY + count] != 0 and word > 0:
-            tokens.features[word, count] = scramble(np.uint32(numbers[word, MORPHOLOGY + count]))
-            count += 1
+        for column in range(MORPHOLOGY, MORPHOLOGY + MOST_FEATURES if word > 0 else MORPHOLOGY):
+            if numbers[word, column] != UNKNOWN:
+                tokens.features[word, count] = scramble(np.uint32(numbers[word, column]))
+                count += 1
         tokens.counts[word] = count

@@ -61,7 +61,7 @@ def label_epoch(
             if scores[rival] >= scores[right]:
                 wrong += 1
             loss = learner.cost - (scores[right] - scores[rival])
-            if loss <= 0.0:
+            if loss < 0.0:  # on a tie the perceptron moves, too
                 continue
             length = min(learner.limit, loss / (2 * count)) if learner.limit > 0.0 else 1.0
             move, late = np.float32(length), np.float32(length * (step - 1))

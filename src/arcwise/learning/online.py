@@ -119,7 +119,8 @@ def online_epoch(
     """One pass over the sentences in `order`, in place; `step` counts on from there. Returns how many heads and how many labels
     of right heads were wrong (in the search with costs).
 
-    A sentence costs the features of its kept arcs and an O(n^2) search. The arcs kept must hold the right tree.
+    A sentence costs the features of its kept arcs and an O(n^2) search. The arcs kept must hold the right tree. Without label
+    templates only heads are learned.
     """
     longest = 0
     for s in order:
@@ -133,6 +134,7 @@ def online_epoch(
     heads, right_scores = np.empty(longest + 1, np.int32), np.empty(longest + 1)
     found = np.empty((longest + 1, longest + 1), np.int32)  # the best label of each arc
     label_base = 1 << training.arc_bits
+    label_cost = np.float32(learner.cost if templates.end > templates.labels else 0.0)
     wrong_heads, wrong_labels = 0, 0
     for s in order:
         step += 1
@@ -159,7 +161,7 @@ def online_epoch(
                 best = -1
                 for label in range(training.labels):
                     if label != right:
-                        scores[label] += np.float32(learner.cost)
+                        scores[label] += label_cost
                     if allowed[min(h, 1), label] and (best < 0 or scores[label] > scores[best]):
                         best = label
                 S[h, m] = total + scores[best]

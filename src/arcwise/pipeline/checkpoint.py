@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError
-from safetensors.numpy import load_file, save
 
 from arcwise.errors import ModelError
-from arcwise.pipeline.model import read_metadata
-from arcwise.treebank.writing import open_output
+from arcwise.pipeline.model import read_sealed, write_sealed
+
+_KIND = "arcwise checkpoint"
 
 
 @dataclass
@@ -45,23 +43,20 @@ def save_state(state: State, path: Path) -> None:
     """Write a checkpoint; the one before is replaced only when this one is complete."""
     arrays = {"learner.weights": state.weights, "learner.moves": state.moves}
     arrays |= {f"best.{name}": array for name, array in state.best.items()}
-    content = save(arrays, {"checkpoint": json.dumps({name: getattr(state, name) for name in _NUMBERS})})
-    with open_output(path) as file:
-        file.write(content)
+    write_sealed(path, _KIND, {name: getattr(state, name) for name in _NUMBERS}, arrays)
 
 
 def load_state(path: Path, fingerprint: str) -> State:
     """Read a checkpoint of the run with this fingerprint; another or a damaged one is a ModelError."""
     try:
-        numbers = json.loads(read_metadata(path)["checkpoint"])
-        arrays = load_file(path)
+        header, arrays = read_sealed(path, _KIND)
         state = State(
             weights=arrays.pop("learner.weights"),
             moves=arrays.pop("learner.moves"),
             best={name.removeprefix("best."): array for name, array in arrays.items()},
-            **numbers,
+            **{name: header[name] for name in _NUMBERS},
         )
-    except (SafetensorError, OSError, ValueError, KeyError, TypeError):
+    except (ModelError, KeyError):
         raise ModelError(f"{path}: not a checkpoint, or damaged: remove it to start anew") from None
     if state.fingerprint != fingerprint:
         raise ModelError(

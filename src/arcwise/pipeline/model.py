@@ -13,13 +13,16 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save
 
-from arcwise.errors import ModelError
+from arcwise.errors import InputError, ModelError
 from arcwise.features.attributes import Vocabulary, vocabulary
+from arcwise.features.context import check_label_templates
 from arcwise.features.templates import ARCS, COARSE, LABELS, compile_templates
 from arcwise.pipeline.sentences import FORBIDDEN, Weights
+from arcwise.treebank.block import pack_names
 from arcwise.treebank.writing import open_output
 
 _KIND, _VERSION = "arcwise model", 1
+_CHECKSUM_BYTES = 16
 _LABELS_PER_ROW = 32  # rows of label weights are filled up to a multiple of this: whole vector registers
 
 
@@ -30,11 +33,25 @@ class Settings:
     coarse_bits: int = 21
     arc_bits: int = 23
     label_bits: int = 17
-    most_heads: int = 13
+    most_heads: int = 17
     threshold: float = 5.0  # in units of log-probability
     coarse: str = COARSE
     arcs: str = ARCS
     labels: str = LABELS
+
+    def __post_init__(self) -> None:
+        for bits in (self.coarse_bits, self.arc_bits, self.label_bits):
+            if not (isinstance(bits, int) and 6 <= bits <= 28):
+                raise InputError(f"a table of 2^{bits} weights", expected="6 to 28 bits")
+        if not (isinstance(self.most_heads, int) and 2 <= self.most_heads <= 1000 and self.threshold >= 0):
+            raise InputError(
+                f"a pruner that keeps {self.most_heads} heads within {self.threshold}",
+                expected="2 to 1000 heads within 0 or more",
+            )
+        try:
+            check_label_templates(compile_templates(self.coarse, self.arcs, self.labels))
+        except (ValueError, AttributeError) as error:
+            raise InputError(f"templates: {error}") from None
 
 
 @dataclass(frozen=True)
@@ -92,40 +109,76 @@ def quantise(weights: NDArray[np.float32]) -> tuple[NDArray[np.int8], float]:
     return np.round(weights / np.float32(unit)).astype(np.int8), unit
 
 
-def _checksum(arrays: dict[str, NDArray[Any]]) -> str:
-    digest = hashlib.blake2b(digest_size=16)
+def _checksum(header: str, arrays: dict[str, NDArray[Any]]) -> str:
+    digest = hashlib.blake2b(header.encode(), digest_size=_CHECKSUM_BYTES)
     for name in sorted(arrays):
         digest.update(name.encode())
         digest.update(np.ascontiguousarray(arrays[name]).data)
     return digest.hexdigest()
 
 
+def write_sealed(
+    path: str | Path, kind: str, header: dict[str, Any], arrays: dict[str, NDArray[Any]]
+) -> None:
+    """Write a header and arrays with a checksum of both; the same content gives the same bytes."""
+    text = json.dumps(header | {"kind": kind, "version": _VERSION}, sort_keys=True)
+    # One entry of metadata only: safetensors writes several in any order.
+    content = save(arrays, {"arcwise": _checksum(text, arrays) + text})
+    with open_output(path) as file:
+        file.write(content)
+
+
+def read_sealed(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """The header and arrays of a file of this kind; a missing, damaged or foreign file is a ModelError that says which."""
+    try:
+        text = _read_metadata(path)["arcwise"]
+        checksum, text = text[: 2 * _CHECKSUM_BYTES], text[2 * _CHECKSUM_BYTES :]
+        header = dict(json.loads(text))
+    except FileNotFoundError:
+        raise ModelError(f"{path}: no such file") from None
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError, RecursionError):
+        checksum, text, header = "", "", {}
+    if header.get("kind") != kind:
+        raise ModelError(f"{path}: not an {kind} (expected a file that `arcwise train` made), or damaged")
+    if header.get("version") != _VERSION:
+        raise ModelError(
+            f"{path}: an {kind} of version {header.get('version')}; this arcwise reads version {_VERSION}: train it anew"
+        )
+    try:
+        arrays = load_file(path)
+    except (SafetensorError, OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ModelError(f"{path}: the {kind} is damaged: {error}") from None
+    if _checksum(text, arrays) != checksum:
+        raise ModelError(f"{path}: the {kind} is damaged: its checksum does not fit")
+    return header, arrays
+
+
+def _read_metadata(path: Path) -> dict[str, Any]:
+    """The metadata in the head of a safetensors file; ValueError, KeyError or TypeError if it is none."""
+    with path.open("rb") as file:
+        size = int.from_bytes(file.read(8), "little")
+        if size > min(path.stat().st_size, 1 << 27):
+            raise ValueError("no safetensors file")
+        return dict(json.loads(file.read(size))["__metadata__"])
+
+
 def save_model(model: Model, path: str | Path) -> None:
     """Write the model; the same model gives the same bytes."""
     header = {
-        "kind": _KIND,
-        "version": _VERSION,
         "settings": asdict(model.settings),
         "names": model.names,
         "single_root": model.single_root,
         "facts": model.facts,
-        "checksum": _checksum(model.arrays),
     }
-    content = save(dict(model.arrays), {"arcwise": json.dumps(header, sort_keys=True)})
-    with open_output(path) as file:
-        file.write(content)
+    write_sealed(path, _KIND, header, dict(model.arrays))
 
 
 def load_model(path: str | Path) -> Model:
     """Read a model; a missing, damaged or foreign file is a ModelError that says which."""
     path = Path(path)
-    header = _read_header(path)
-    try:
-        arrays = load_file(path)
-    except (SafetensorError, OSError) as error:
-        raise ModelError(f"{path}: the model is damaged: {error}") from None
-    if _checksum(arrays) != header["checksum"]:
-        raise ModelError(f"{path}: the model is damaged: its checksum does not fit")
+    header, arrays = read_sealed(path, _KIND)
     try:
         model = Model(
             settings=Settings(**header["settings"]),
@@ -140,42 +193,11 @@ def load_model(path: str | Path) -> Model:
     return model
 
 
-def read_metadata(path: Path) -> dict[str, Any]:
-    """The metadata in the head of a safetensors file; ValueError if it is none."""
-    with path.open("rb") as file:
-        size = int.from_bytes(file.read(8), "little")
-        if size > min(path.stat().st_size, 1 << 27):
-            raise ValueError("no safetensors file")
-        return dict(json.loads(file.read(size))["__metadata__"])
-
-
-def _read_header(path: Path) -> dict[str, Any]:
-    """What a model says of itself, checked for kind and version."""
-    try:
-        header = dict(json.loads(read_metadata(path)["arcwise"]))
-    except FileNotFoundError:
-        raise ModelError(f"{path}: no such model") from None
-    except OSError as error:
-        raise ModelError(f"{path}: cannot be read: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError):
-        header = {}
-    if header.get("kind") != _KIND or "checksum" not in header:
-        raise ModelError(f"{path}: not a model of arcwise (expected a file that `arcwise train` made)")
-    if header["version"] != _VERSION:
-        raise ModelError(
-            f"{path}: a model of version {header['version']}; this arcwise reads version {_VERSION}: train it anew"
-        )
-    return header
-
-
 def _check(model: Model) -> None:
     """Everything that the kernels trust."""
     settings, labels = model.settings, len(model.names)
-    for bits in (settings.coarse_bits, settings.arc_bits, settings.label_bits):
-        if not 6 <= bits <= 28:
-            raise ValueError(f"a table of 2^{bits} weights")
-    if not 2 <= settings.most_heads <= 1000 or not settings.threshold >= 0:
-        raise ValueError(f"a pruner that keeps {settings.most_heads} heads within {settings.threshold}")
+    if (1 << settings.arc_bits) + (labels << settings.label_bits) >= 1 << 32:
+        raise ValueError(f"{labels} labels are too many for tables of 2^{settings.label_bits} rows")
     expected: dict[str, tuple[Any, tuple[int, ...]]] = {
         "keys": (np.uint64, model.arrays["keys"].shape),
         "coarse": (np.int8, (1 << settings.coarse_bits,)),
@@ -193,4 +215,4 @@ def _check(model: Model) -> None:
         raise ValueError("labels or vocabulary are missing")
     if not (np.isfinite(model.arrays["scales"]).all() and (model.arrays["scales"] > 0).all()):
         raise ValueError("a scale is not a positive number")
-    compile_templates(settings.coarse, settings.arcs, settings.labels)
+    pack_names([name.encode() for name in model.names])

@@ -9,16 +9,20 @@ from arcwise.errors import ArcwiseError
 from arcwise.learning.online import LEARNERS
 from arcwise.pipeline.model import Settings
 
+LABEL_STAGES = ("both", "joint", "after")
+
 
 @dataclass(frozen=True)
 class Options:
     """How to train.
 
-    epochs: at most so many for the trees, then `label_epochs` for the labels of known trees. patience: stop after so many epochs
-    without a better LAS on the development set. single_root: None sees whether the treebank has sentences with several roots.
+    labels: "joint", with the arcs in one search; "after", of the tree found; "both", their scores added. epochs: at most so many for
+    the trees, then `label_epochs` for the labels of known trees. patience: stop after so many epochs without a better LAS on the
+    development set. single_root: None sees whether the treebank has sentences with several roots.
     """
 
     learner: str = "mira"
+    labels: str = "both"
     epochs: int = 12
     label_epochs: int = 6
     patience: int = 3
@@ -29,6 +33,8 @@ class Options:
     def __post_init__(self) -> None:
         if self.learner not in LEARNERS:
             raise ArcwiseError(f"learner {self.learner!r}, expected one of {', '.join(LEARNERS)}")
+        if self.labels not in LABEL_STAGES:
+            raise ArcwiseError(f"labels {self.labels!r}, expected one of {', '.join(LABEL_STAGES)}")
         if min(self.epochs, self.label_epochs, self.patience) < 1:
             raise ArcwiseError("epochs, label_epochs and patience must be at least 1")
         if self.seed < 0:

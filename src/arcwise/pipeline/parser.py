@@ -68,6 +68,8 @@ class Parser:
             if items and all(isinstance(item, str) for item in items):
                 sentences = [Sentence.from_words([str(item) for item in items])]
             else:
+                if any(isinstance(item, str) for item in items):
+                    raise InputError("words among sentences", expected="a list of words, or of sentences")
                 sentences = [
                     item if isinstance(item, Sentence) else Sentence.from_words(list(item)) for item in items
                 ]
@@ -100,10 +102,13 @@ class Parser:
             scores, whole = _join(block.words, pieces, heads, scores)
         return Trees(heads, labels, scores, whole)
 
+    def with_trees(self, block: Block, trees: Trees) -> NDArray[np.uint8]:
+        """The block's bytes with these trees in place of its own. Runs without the lock."""
+        return block.replace_trees(trees.heads, trees.labels, self._packed_names)
+
     def parse_to_bytes(self, block: Block) -> NDArray[np.uint8]:
         """The block's bytes with the best trees in place of its own."""
-        trees = self.parse_block(block)
-        return block.replace_trees(trees.heads, trees.labels, self._packed_names)
+        return self.with_trees(block, self.parse_block(block))
 
 
 def _cut(words: NDArray[np.int32]) -> NDArray[np.int32]:

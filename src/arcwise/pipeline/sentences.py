@@ -21,8 +21,9 @@ from arcwise.kernels import kernel
 from arcwise.parts.arcs import make_arcs, prune
 from arcwise.search.spanning_tree import make_room, spanning_tree
 
-# Added to the score of a label that an arc may not have. All sums of label weights are smaller: at most 127 a row.
-FORBIDDEN = -20000
+# Added to the score of a label that an arc may not have. `check_label_templates` admits 85 rows at most, so a sum of label weights
+# is within 85 * 128 = 10880: with this penalty it stays below any without, and within int16.
+FORBIDDEN = -21800
 
 
 class Weights(NamedTuple):

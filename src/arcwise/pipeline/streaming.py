@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
-from itertools import islice
 from typing import TypeVar
 
 In = TypeVar("In")
 Out = TypeVar("Out")
 
+_AHEAD = 2  # items under way for each thread
 
-def map_in_order(function: Callable[[In], Out], items: Iterable[In], jobs: int = 1) -> Iterator[Out]:
+
+def map_in_order(
+    function: Callable[[In], Out], items: Iterable[In], jobs: int = 1
+) -> Generator[Out, None, None]:
     """function(item) for each item, in order, on `jobs` threads; at most 2 * jobs items are under way at once.
+
+    An error among the items is raised after the results of all items before it, whatever the number of threads.
 
     >>> list(map_in_order(abs, [-1, 2, -3], jobs=2))
     [1, 2, 3]
@@ -22,13 +27,20 @@ def map_in_order(function: Callable[[In], Out], items: Iterable[In], jobs: int =
         yield from map(function, items)
         return
     source = iter(items)
+    waiting: deque[Future[Out]] = deque()
+    end: Exception | None = None
     with ThreadPoolExecutor(jobs) as pool:
-        waiting: deque[Future[Out]] = deque(pool.submit(function, item) for item in islice(source, 2 * jobs))
         try:
-            while waiting:
-                result = waiting.popleft().result()
-                waiting.extend(pool.submit(function, item) for item in islice(source, 1))
-                yield result
+            while waiting or end is None:
+                while end is None and len(waiting) < _AHEAD * jobs:
+                    try:
+                        waiting.append(pool.submit(function, next(source)))
+                    except Exception as error:
+                        end = error
+                if waiting:
+                    yield waiting.popleft().result()
         finally:
             for future in waiting:
                 future.cancel()
+    if not isinstance(end, StopIteration) and end is not None:
+        raise end

@@ -25,6 +25,7 @@ from arcwise.pipeline.sentences import parse_sentences
 from arcwise.pipeline.training_data import TrainingData, TreebankLike, read_training_data
 
 _PRUNER_EPOCHS = 3
+_LOOSER = 2.0  # added to the pruner's threshold in training: more wrong arcs to learn from
 _PARTS = 50  # an epoch is so many calls of a kernel, to show progress between them
 
 Part = tuple[NDArray[np.int64], float]
@@ -53,6 +54,8 @@ def train(
         raise ArcwiseError(f"train: {error}") from None
     if output is not None and not Path(output).parent.is_dir():
         raise InputError("no such folder", file=str(Path(output).parent))
+    if output is not None and Path(output).is_dir():
+        raise InputError("a folder", expected="a file for the model", file=str(output))
     watcher = watcher or Watcher()
     data = read_training_data(train, dev, chosen, watcher.note, format=format, skip_bad=skip_bad)
     run = _Run(data, chosen, watcher)
@@ -129,7 +132,7 @@ class _Run:
         shape = (1 << self.settings.label_bits, len(self.data.names))
         return State(
             fingerprint=state.fingerprint,
-            stage="labels" if trees else "done",
+            stage="labels" if trees and self.options.labels != "joint" else "done",
             weights=np.zeros(shape, np.float32),
             moves=np.zeros(shape, np.float32),
             best=state.best,
@@ -142,17 +145,20 @@ class _Run:
         if self.pruned is None:
             self.pruned = prune_corpus(
                 self.data.train, self.templates, state.best["coarse"], settings.coarse_bits, settings.most_heads,
-                settings.threshold / float(state.best["scales"][0]),
+                (settings.threshold + _LOOSER) / float(state.best["scales"][0]),
             )  # fmt: skip
         training = Training(
             state.weights, state.moves, np.zeros(len(state.weights), np.int16), settings.arc_bits,
             settings.label_bits, len(self.data.names),
         )  # fmt: skip
+        templates = self.templates
+        if self.options.labels == "after":
+            templates = templates._replace(end=templates.labels)
         wrong = 0
         for part, share in self._parts("trees", state.epoch):
             wrong += sum(
                 online_epoch(
-                    self.data.train, self.pruned, part, self.templates, self.data.allowed, self.data.single_root,
+                    self.data.train, self.pruned, part, templates, self.data.allowed, self.data.single_root,
                     LEARNERS[self.options.learner], state.step, training,
                 )
             )  # fmt: skip
@@ -186,7 +192,10 @@ class _Run:
         uas = las = None
         if self.data.dev is not None:
             uas, las = self._accuracy(self.model(found, state))
-        best = las is None or las > state.best_las
+        if state.stage == "trees" and self.options.labels == "after":
+            best = uas is None or uas > state.best_uas
+        else:
+            best = las is None or las > state.best_las
         if best:
             state.best, state.best_epoch = found, state.epoch
             state.best_uas, state.best_las = (-1.0, -1.0) if uas is None or las is None else (uas, las)

@@ -94,7 +94,7 @@ def read_training_data(
         allowed=_allowed_labels(corpus, len(names)),
         single_root=single_root,
         several_roots=several,
-        fingerprint=_fingerprint([*blocks, *dev_blocks], options),
+        fingerprint=_fingerprint((blocks, dev_blocks), options),
     )
 
 
@@ -132,8 +132,10 @@ def _allowed_labels(corpus: Corpus, labels: int) -> NDArray[np.bool_]:
     return allowed
 
 
-def _fingerprint(blocks: list[Block], options: Options) -> str:
+def _fingerprint(treebanks: tuple[list[Block], ...], options: Options) -> str:
     digest = hashlib.blake2b(repr(sorted(asdict(options).items())).encode(), digest_size=16)
-    for block in blocks:
-        digest.update(block.data.data)
+    for blocks in treebanks:
+        digest.update(sum(len(block.data) for block in blocks).to_bytes(8, "little"))
+        for block in blocks:
+            digest.update(block.data.data)
     return digest.hexdigest()

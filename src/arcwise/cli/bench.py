@@ -1,0 +1,220 @@
+"""`arcwise bench`: how fast, how small and how good, beside others and beside the targets."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import date
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from arcwise.cli.bench_row import Row
+    from arcwise.cli.bench_timing import Say
+
+_NAMES = ("training", "parsing", "reading", "search")
+_PACKAGES = ("arcwise", "numba", "numpy")
+_PEERS = ("conllu", "ufal.chu_liu_edmonds", "ufal.udpipe", "spacy", "torch", "torch-struct", "supar")
+_HEADER = ("figure", "ours", "peer", "peer's", "ratio", "target", "reached")
+_NOTES = """\
+Medians; what is compared took turns in one process. CPU time on one thread, unless it says elapsed.
+ratio: how many times as good as the peer, above 1 is better for us."""
+
+
+@click.command("bench")
+@click.argument("names", metavar="[NAME]...", nargs=-1, type=click.Choice(_NAMES))
+@click.option(
+    "--treebank", metavar="DIR", type=click.Path(),
+    help="A folder with files train.*, dev.* and test.*; without it, text is made up.",
+)  # fmt: skip
+@click.option(
+    "--model", metavar="MODEL", type=click.Path(path_type=Path),
+    help="For parsing: a model that `arcwise train` made; without it, one is trained, and that is measured too.",
+)  # fmt: skip
+@click.option(
+    "--rounds", type=click.IntRange(1), default=30, show_default=True,
+    help="How often short things are measured; long things less often.",
+)  # fmt: skip
+@click.option("--peers", is_flag=True, help="For parsing: prepare UDPipe and spaCy, if installed; a minute.")
+@click.option("--json", "form", flag_value="json", help="Print all figures for programs.")
+@click.option("--markdown", "form", flag_value="markdown", help="Print a table to paste into a document.")
+def command(
+    names: tuple[str, ...],
+    treebank: str | None,
+    model: Path | None,
+    rounds: int,
+    peers: bool,
+    form: str | None,
+) -> None:
+    """Measure arcwise on this machine beside other packages that are installed, and beside its targets.
+
+    \b
+    NAME is one or more of the following; all of them if none is given:
+      training  time, memory and accuracy of a model trained with the defaults
+      parsing   words a second from CoNLL-U to CoNLL-U, threads, time to start, size of the model
+      reading   reading a treebank file
+      search    trees from arc scores
+
+    Targets are those of the treebank UD English EWT, release 2.16, in a folder named en_ewt.
+
+    \b
+    Example:
+      arcwise bench search
+      arcwise bench parsing --treebank en_ewt --model my.arcwise --peers
+      arcwise bench --treebank en_ewt --markdown
+    """
+    with TemporaryDirectory() as folder, _progress() as say:
+        rows = _measure(names or _NAMES, treebank, model, rounds, peers, Path(folder), say)
+    if form == "json":
+        figures = [asdict(row) | {"ratio": row.ratio} for row in rows]
+        click.echo(json.dumps({"machine": _machine(), "rows": figures}, ensure_ascii=False, indent=2))
+    elif form == "markdown":
+        _print_markdown(rows)
+    else:
+        _print_text(rows)
+
+
+def _measure(
+    names: tuple[str, ...],
+    folder: str | None,
+    model: Path | None,
+    rounds: int,
+    peers: bool,
+    scratch: Path,
+    say: Say,
+) -> list[Row]:
+    """The rows of all names, in the order of _NAMES: training first, so that its memory is its own and parsing has its model."""
+    rows: list[Row] = []
+    if any(name != "search" for name in names):
+        from arcwise.cli.bench_treebank import find_treebank, make_treebank
+
+        treebank = find_treebank(folder) if folder is not None else make_treebank(scratch)
+        trained = scratch / "trained.arcwise"
+    if "training" in names or ("parsing" in names and model is None):
+        from arcwise.cli import bench_training
+
+        rows += bench_training.rows(treebank, trained, say)
+    if "parsing" in names:
+        from arcwise.cli import bench_parsing, bench_training
+
+        if model is not None:  # a speed means nothing if the trees are wrong
+            rows += bench_training.accuracy_rows(treebank, model, model.name, say)
+        rows += bench_parsing.rows(treebank, model or trained, rounds, peers, say)
+    if "reading" in names:
+        from arcwise.cli import bench_reading
+
+        rows += bench_reading.rows(treebank, rounds, say)
+    if "search" in names:
+        from arcwise.cli import bench_search
+
+        rows += bench_search.rows(rounds, say)
+    return rows
+
+
+@contextmanager
+def _progress() -> Iterator[Say]:
+    """Shows what is being measured, on a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda text: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("starting") as status:
+        yield lambda text: status.update(text)
+
+
+def _machine() -> dict[str, str]:
+    """When, on what and with what this was measured."""
+    machine = {
+        "date": date.today().isoformat(),
+        "processor": f"{_processor()}, {os.cpu_count()} cores",
+        "system": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
+        "packages": _versions(_PACKAGES),
+        "peers": _versions(_PEERS) or "none installed",
+    }
+    if hasattr(os, "getloadavg"):
+        machine["load at the end"] = f"{os.getloadavg()[0]:.1f}"
+    return machine
+
+
+def _processor() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass  # not Linux
+    return platform.processor() or "unknown processor"
+
+
+def _versions(packages: tuple[str, ...]) -> str:
+    found = []
+    for package in packages:
+        try:
+            found.append(f"{package} {version(package)}")
+        except PackageNotFoundError:
+            continue
+    return ", ".join(found)
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    peer = (
+        _number(row.peer_value, row.unit)
+        if row.peer_value is not None
+        else "not installed"
+        if row.peer
+        else ""
+    )
+    return (
+        row.name,
+        f"{_number(row.ours, row.unit)} {row.unit}",
+        row.peer,
+        peer,
+        "" if row.ratio is None else f"{row.ratio:.3g}",
+        row.target,
+        {True: "yes", False: "NO", None: ""}[row.reached],
+    )
+
+
+def _number(value: float, unit: str) -> str:
+    """
+    >>> _number(53251.18, "words/s"), _number(87.256, "%"), _number(3.14159, "us")
+    ('53,251', '87.26', '3.14')
+    """
+    if unit == "%":
+        return f"{value:.2f}"
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def _print_text(rows: list[Row]) -> None:
+    for what, value in _machine().items():
+        click.echo(f"{what}: {value}")
+    click.echo()
+    table = [_HEADER, *map(_cells, rows)]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    right = (1, 3, 4)
+    for cells in table:
+        padded = [
+            cell.rjust(width) if place in right else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
+        ]
+        click.echo("  ".join(padded).rstrip())
+    click.echo(f"\n{_NOTES}")
+
+
+def _print_markdown(rows: list[Row]) -> None:
+    for what, value in _machine().items():
+        click.echo(f"- {what}: {value}")
+    click.echo(f"\n| {' | '.join(_HEADER)} |\n|---|---:|---|---:|---:|---|---|")
+    for row in rows:
+        click.echo(f"| {' | '.join(_cells(row))} |")
+    click.echo(f"\n{_NOTES}")

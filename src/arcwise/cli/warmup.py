@@ -1,0 +1,146 @@
+"""`arcwise warmup`: compile before the first real job."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import Any
+
+import click
+
+from arcwise.cli.terminal import compiled_kernels, counted, duration, progress_bar
+
+# Small, but with all that the kernels meet: a range, an empty node, features, a crossing arc.
+_SENTENCES = """\
+# text = Mary doesn't know who we talked to.
+1	Mary	Mary	PROPN	NNP	Number=Sing	4	nsubj	_	_
+2-3	doesn't	_	_	_	_	_	_	_	_
+2	does	do	AUX	VBZ	Mood=Ind|Tense=Pres	4	aux	_	_
+3	n't	not	PART	RB	_	4	advmod	_	_
+4	know	know	VERB	VB	VerbForm=Inf	0	root	_	_
+5	who	who	PRON	WP	PronType=Int	7	obl	_	_
+6	we	we	PRON	PRP	Number=Plur	7	nsubj	_	_
+7	talked	talk	VERB	VBD	Tense=Past	4	ccomp	_	_
+7.1	together	together	ADV	RB	_	_	_	_	_
+8	to	to	ADP	IN	_	5	case	_	SpaceAfter=No
+9	.	.	PUNCT	.	_	4	punct	_	_
+
+# text = Go on!
+1	Go	go	VERB	VB	Mood=Imp	0	root	_	_
+2	on	on	ADP	RP	_	1	compound:prt	_	SpaceAfter=No
+3	!	!	PUNCT	.	_	1	punct	_	_
+
+"""
+
+Step = Callable[[Path], None]
+
+
+@click.command("warmup")
+@click.option("--all", "everything", is_flag=True, help="Also what train, evaluate, analyze and decode need.")
+def command(everything: bool) -> None:
+    """Compile what `arcwise parse` needs, for this machine, so that the first real job need not wait.
+
+    Compiled kernels are kept on disk, beside the package or where NUMBA_CACHE_DIR says, until arcwise or
+    Numba change.
+
+    \b
+    Example:
+      arcwise warmup
+      arcwise warmup --all
+    """
+    steps = _PARSE | _OTHERS if everything else _PARSE
+    begin = perf_counter()
+    with progress_bar() as show, TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "treebank.conllu").write_text(_SENTENCES, encoding="utf-8")
+        for number, (step, run) in enumerate(steps.items(), start=1):
+            started, before = perf_counter(), compiled_kernels()
+            show("compiling for this machine", number - 0.5, len(steps))
+            run(folder)
+            compiled = compiled_kernels() - before
+            what = f"{counted(compiled, 'kernel')} compiled" if compiled else "ready"
+            click.echo(f"{step:<8} {duration(perf_counter() - started):>8}  {what}")
+    click.echo(f"{'all':<8} {duration(perf_counter() - begin):>8}")
+
+
+def _read(folder: Path) -> None:
+    from arcwise.treebank.reading import BlockReader
+
+    with BlockReader(folder / "treebank.conllu", check_trees=False) as reader:
+        list(reader)
+
+
+def _parse(folder: Path) -> None:
+    """Parse with a model of zeros, read from a file as every model is."""
+    import numpy as np
+
+    from arcwise.pipeline.model import Model, Settings, save_model
+    from arcwise.pipeline.parser import load
+    from arcwise.treebank.reading import BlockReader
+
+    settings, names = Settings(coarse_bits=8, arc_bits=8, label_bits=8), ("dep", "root")
+    arrays: dict[str, Any] = {
+        "keys": np.arange(1, 9, dtype=np.uint64),
+        "coarse": np.zeros(1 << settings.coarse_bits, np.int8),
+        "arcs": np.zeros(1 << settings.arc_bits, np.int8),
+        "labels": np.zeros((1 << settings.label_bits, len(names)), np.int8),
+        "final": np.zeros((1 << settings.label_bits, len(names)), np.int8),
+        "allowed": np.ones((2, len(names)), np.bool_),
+        "scales": np.ones(3, np.float32),
+    }
+    save_model(Model(settings, names, True, arrays), folder / "zero.arcwise")
+    parser = load(folder / "zero.arcwise")
+    with BlockReader(folder / "treebank.conllu", check_trees=False) as reader:
+        for block in reader:
+            parser.parse_to_bytes(block)
+            block.column(0)
+
+
+def _train(folder: Path) -> None:
+    from arcwise.pipeline.model import Settings
+    from arcwise.pipeline.training import train
+
+    settings = Settings(coarse_bits=8, arc_bits=8, label_bits=8)
+    treebank = folder / "treebank.conllu"
+    train(treebank, treebank, folder / "trained.arcwise", epochs=1, label_epochs=1, settings=settings)
+
+
+def _evaluate(folder: Path) -> None:
+    from arcwise.evaluation.attachment import attachment_scores
+    from arcwise.evaluation.columns import Strings, read_columns
+    from arcwise.evaluation.report import significance_table, system_tables
+
+    strings = Strings()
+    scores = attachment_scores(*(read_columns(folder / "treebank.conllu", strings) for _ in range(2)))
+    system_tables(scores, seed=0, samples=10)
+    significance_table(scores, scores, seed=0, samples=10)
+
+
+def _analyze(folder: Path) -> None:
+    from arcwise.evaluation.structure import measure_structure
+    from arcwise.treebank.reading import BlockReader
+
+    with BlockReader(folder / "treebank.conllu") as reader:
+        measure_structure(reader)
+
+
+def _decode(folder: Path) -> None:
+    import numpy as np
+
+    from arcwise.search.decode import decode, k_best
+
+    S = np.random.default_rng(0).normal(size=(5, 5))
+    for projective in (False, True):
+        decode([S, S], projective=projective)
+        k_best(S, 3, projective=projective)
+
+
+_PARSE: dict[str, Step] = {"read": _read, "parse": _parse}
+_OTHERS: dict[str, Step] = {
+    "train": _train,
+    "evaluate": _evaluate,
+    "analyze": _analyze,
+    "decode": _decode,
+}

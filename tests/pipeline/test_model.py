@@ -1,0 +1,269 @@
+"""Model files: what is written can be read, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from safetensors.numpy import save, save_file
+
+from arcwise.errors import InputError, ModelError
+from arcwise.pipeline.model import Model, Settings, load_model, quantise, save_model, write_sealed
+from arcwise.pipeline.parser import Parser, load
+from tests.pipeline.models import data_blocks, random_model, synthetic_block, trained
+
+TINY = Settings(coarse_bits=6, arc_bits=6, label_bits=6)
+
+
+def tiny() -> Model:
+    return random_model(0, [synthetic_block(2, 4.0)], settings=TINY)
+
+
+def tiny_bytes(folder: Path) -> bytes:
+    save_model(tiny(), folder / "tiny")
+    return (folder / "tiny").read_bytes()
+
+
+def refused(path: Path, match: str | None = None) -> None:
+    with pytest.raises(ModelError, match=match) as caught:
+        load(path)
+    assert str(path) in str(caught.value)
+
+
+def test_round_trip(tmp_path: Path) -> None:
+    parser = trained()
+    save_model(parser.model, tmp_path / "one")
+    model = load_model(tmp_path / "one")
+    save_model(model, tmp_path / "two")
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    assert sorted(os.listdir(tmp_path)) == ["one", "two"]
+    assert asdict(replace(model, arrays={})) == asdict(replace(parser.model, arrays={}))
+    for name, array in parser.model.arrays.items():
+        np.testing.assert_array_equal(model.arrays[name], array)
+        assert model.arrays[name].dtype == array.dtype
+    for block in data_blocks("dev.conllu"):
+        assert Parser(model).parse_to_bytes(block).tobytes() == parser.parse_to_bytes(block).tobytes()
+
+
+def test_names_of_any_script(tmp_path: Path) -> None:
+    model = replace(tiny(), names=("root", "obl:é", "名", 'a"\\b'))
+    save_model(model, tmp_path / "model")
+    assert load(tmp_path / "model").labels == model.names
+
+
+def test_a_model_is_replaced_only_when_complete(tmp_path: Path) -> None:
+    before = tiny_bytes(tmp_path)
+    broken = replace(tiny(), facts={"no JSON": object()})
+    with pytest.raises(TypeError):
+        save_model(broken, tmp_path / "tiny")
+    assert (tmp_path / "tiny").read_bytes() == before
+    assert os.listdir(tmp_path) == ["tiny"]
+
+
+def test_every_truncation_is_refused(tmp_path: Path) -> None:
+    content = tiny_bytes(tmp_path)
+    path = tmp_path / "cut"
+    ends = {*range(64), *range(64, len(content), 37), *range(len(content) - 40, len(content))}
+    for end in sorted(ends):
+        path.write_bytes(content[:end])
+        refused(path)
+    path.write_bytes(content + b"\0")
+    refused(path)
+
+
+def test_every_changed_byte_is_refused(tmp_path: Path) -> None:
+    content = bytearray(tiny_bytes(tmp_path))
+    random = np.random.default_rng(0)
+    path = tmp_path / "changed"
+    for at in (*range(200), *range(200, len(content) - 100, 3), *range(len(content) - 100, len(content))):
+        old = content[at]
+        content[at] ^= 1 << int(random.integers(8))
+        path.write_bytes(content)
+        refused(path)
+        content[at] = old
+
+
+@settings(deadline=None, max_examples=100)
+@given(data=st.data())
+def test_any_damage_is_refused(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+    folder = tmp_path_factory.getbasetemp()
+    content = bytearray(tiny_bytes(folder))
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(content) - 1))
+        piece = data.draw(st.binary(min_size=1, max_size=8))
+        content[at : at + len(piece)] = piece
+    if bytes(content) != tiny_bytes(folder):
+        (folder / "damaged").write_bytes(content)
+        refused(folder / "damaged")
+
+
+def header_of(content: bytes) -> bytes:
+    return len(content).to_bytes(8, "little") + content
+
+
+FOREIGN: dict[str, Callable[[Path], Any]] = {
+    "empty": lambda path: path.write_bytes(b""),
+    "text": lambda path: path.write_text("1\tShe\tshe\n\n"),
+    "pickle": lambda path: path.write_bytes(pickle.dumps({"weights": [1, 2]})),
+    "numpy": lambda path: np.zeros(3).dump(path),
+    "safetensors": lambda path: save_file({"a": np.zeros(3, np.float32)}, path),
+    "with metadata": lambda path: save_file({"a": np.zeros(3, np.float32)}, path, {"format": "np"}),
+    "another arcwise": lambda path: write_sealed(path, "arcwise recipe", {}, {}),
+    "not JSON": lambda path: path.write_bytes(header_of(b"{nonsense")),
+    "not UTF-8": lambda path: path.write_bytes(header_of(b'{"\xff": 1}')),
+    "a list": lambda path: path.write_bytes(header_of(b"[1, 2]")),
+    "a number": lambda path: path.write_bytes(header_of(b'{"__metadata__": 5}')),
+    "a number inside": lambda path: path.write_bytes(header_of(b'{"__metadata__": {"arcwise": 5}}')),
+    "a list inside": lambda path: save_file({}, path, {"arcwise": "0" * 32 + "[1]"}),
+    "deep": lambda path: path.write_bytes(header_of(b"[" * 200_000)),
+    "deep inside": lambda path: save_file({}, path, {"arcwise": "0" * 32 + "[" * 200_000}),
+    "a huge header": lambda path: path.write_bytes(b"\xff" * 100),
+    "zeros": lambda path: path.write_bytes(bytes(1000)),
+}
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_foreign_files_are_refused(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "foreign"
+    FOREIGN[name](path)
+    refused(path, "not an arcwise model")
+
+
+def test_a_folder_is_refused(tmp_path: Path) -> None:
+    refused(tmp_path)
+    with pytest.raises(ModelError):
+        load_model(tmp_path)
+
+
+def test_another_version_is_refused(tmp_path: Path) -> None:
+    content = tiny_bytes(tmp_path)
+    assert content.count(b'\\"version\\": 1}') == 1
+    (tmp_path / "later").write_bytes(content.replace(b'\\"version\\": 1}', b'\\"version\\": 7}'))
+    refused(tmp_path / "later", "version 7")
+
+
+def resealed(tmp_path: Path, change: Callable[[dict[str, Any], dict[str, np.ndarray]], Any]) -> Path:
+    """A file with a right checksum and something wrong in it."""
+    model = tiny()
+    header = {
+        "settings": asdict(model.settings),
+        "names": list(model.names),
+        "single_root": model.single_root,
+        "facts": model.facts,
+    }
+    arrays = dict(model.arrays)
+    change(header, arrays)
+    write_sealed(tmp_path / "wrong", "arcwise model", header, arrays)
+    return tmp_path / "wrong"
+
+
+def test_resealing_without_a_change(tmp_path: Path) -> None:
+    assert load(resealed(tmp_path, lambda header, arrays: None)).labels == tiny().names
+
+
+WRONG_ARRAYS: dict[str, Callable[[dict[str, np.ndarray]], Any]] = {
+    "missing": lambda arrays: arrays.pop("arcs"),
+    "no keys": lambda arrays: arrays.pop("keys"),
+    "short": lambda arrays: arrays.update(arcs=arrays["arcs"][:-1].copy()),
+    "long": lambda arrays: arrays.update(coarse=np.zeros(1 << 7, np.int8)),
+    "flat": lambda arrays: arrays.update(labels=arrays["labels"].ravel()),
+    "turned": lambda arrays: arrays.update(final=np.ascontiguousarray(arrays["final"].T)),
+    "type": lambda arrays: arrays.update(arcs=arrays["arcs"].astype(np.int16)),
+    "unsigned": lambda arrays: arrays.update(arcs=arrays["arcs"].view(np.uint8)),
+    "keys of floats": lambda arrays: arrays.update(keys=arrays["keys"].view(np.float64)),
+    "keys in a square": lambda arrays: arrays.update(keys=np.zeros((2, 2), np.uint64)),
+    "nothing allowed": lambda arrays: arrays.update(allowed=np.zeros((2, 4), np.bool_)),
+    "no scale": lambda arrays: arrays.update(scales=np.zeros(3, np.float32)),
+    "no number": lambda arrays: arrays.update(scales=np.full(3, np.nan, np.float32)),
+    "two scales": lambda arrays: arrays.update(scales=np.ones(2, np.float32)),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_ARRAYS)
+def test_wrong_arrays_are_refused(tmp_path: Path, name: str) -> None:
+    refused(resealed(tmp_path, lambda header, arrays: WRONG_ARRAYS[name](arrays)), "cannot|can use")
+
+
+WRONG_SETTINGS: list[dict[str, Any]] = [
+    {"arc_bits": 5}, {"arc_bits": 40}, {"arc_bits": -3}, {"label_bits": 6.0}, {"coarse_bits": "6"},
+    {"coarse_bits": None}, {"most_heads": 1}, {"most_heads": 2.5}, {"most_heads": 10**9}, {"threshold": -1},
+    {"threshold": float("nan")}, {"threshold": "5"}, {"coarse": 5}, {"coarse": "P"}, {"arcs": "Q | P"},
+    {"arcs": "P+99999999999 | P"}, {"labels": ""}, {"labels": "C | C"}, {"labels": "C | C     " * 100},
+    {"unheard": 1},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong", WRONG_SETTINGS, ids=lambda wrong: str(wrong)[:40])
+def test_wrong_settings_are_refused(tmp_path: Path, wrong: dict[str, Any]) -> None:
+    refused(resealed(tmp_path, lambda header, arrays: header["settings"].update(wrong)), "can use")
+    if "unheard" not in wrong:
+        with pytest.raises((InputError, TypeError)):
+            Settings(**wrong)
+
+
+WRONG_HEADERS: list[dict[str, Any]] = [
+    {"names": ["a"]}, {"names": []}, {"names": 5}, {"names": ["a", "b", "c", "d\te"]},
+    {"names": ["a", "b", "c", ""]}, {"names": ["a", "b", "c", "\ud800"]}, {"settings": 5}, {"settings": None},
+    {"facts": 5}, {"facts": None},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong", WRONG_HEADERS, ids=repr)
+def test_wrong_headers_are_refused(tmp_path: Path, wrong: dict[str, Any]) -> None:
+    refused(resealed(tmp_path, lambda header, arrays: header.update(wrong)), "can use")
+
+
+@pytest.mark.parametrize("name", ["names", "settings", "single_root", "facts"])
+def test_missing_headers_are_refused(tmp_path: Path, name: str) -> None:
+    refused(resealed(tmp_path, lambda header, arrays: header.pop(name)), "can use")
+
+
+def test_keys_of_any_kind_are_harmless(tmp_path: Path) -> None:
+    """A vocabulary of zeros, of equal and of unsorted hashes is useless, and no more."""
+    for keys in ([0, 0, 0], [7] * 50, [2**64 - 1, 1, 2**63], list(range(0, 1 << 20, 1 << 10))):
+        path = resealed(tmp_path, lambda _, arrays, keys=keys: arrays.update(keys=np.array(keys, np.uint64)))  # type: ignore[misc]
+        assert len(load(path)(["a", "b"])) == 1
+
+
+def test_loading_needs_no_pickle(tmp_path: Path) -> None:
+    """In a process where nothing can be unpickled a model loads and parses."""
+    tiny_bytes(tmp_path)
+    program = f"""
+import pickle, sys
+import arcwise.pipeline.parser
+def refuse(*arguments, **options):
+    raise SystemExit("something was unpickled")
+pickle.load = pickle.loads = pickle.Unpickler = refuse
+model = arcwise.pipeline.model.load_model({str(tmp_path / "tiny")!r})
+print(len(model.names))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "4\n"
+
+
+def test_several_metadata_are_avoided() -> None:
+    """The reason for one entry only: the bytes of a file must not depend on the order of a hash table."""
+    contents = {save({"a": np.zeros(1)}, {"arcwise": "x" * 5}) for _ in range(20)}
+    assert len(contents) == 1
+    assert json.loads(next(iter(contents))[8:].split(b"\0")[0])["__metadata__"] == {"arcwise": "x" * 5}
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(st.integers(-1000, 1000), max_size=20))
+def test_quantise(values: list[int]) -> None:
+    weights = (np.array(values) / 10).astype(np.float32)
+    rounded, unit = quantise(weights)
+    assert unit > 0
+    assert np.abs(rounded.astype(int)).max(initial=0) in (0, 127)
+    np.testing.assert_allclose(rounded * unit, weights, atol=0.501 * unit)

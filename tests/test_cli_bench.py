@@ -1,0 +1,126 @@
+"""`arcwise bench` runs on tiny sizes and reports every figure; what it measures is not judged here."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from arcwise.cli import bench_parsing
+from arcwise.cli.bench import command
+from arcwise.cli.bench_row import Row, times_as_fast
+from arcwise.cli.bench_timing import medians, run_python
+from arcwise.cli.bench_treebank import find_treebank, make_sentences, make_treebank
+from arcwise.errors import ArcwiseError, InputError
+from arcwise.treebank.reading import read_string
+
+
+@pytest.fixture
+def treebank(tmp_path: Path) -> Path:
+    folder = tmp_path / "tiny"
+    folder.mkdir()
+    make_treebank(folder, share=0.01)
+    return folder
+
+
+def bench(*arguments: str | Path) -> str:
+    result = CliRunner().invoke(command, ["--rounds", "1", *map(str, arguments)], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def measured(*arguments: str | Path) -> list[dict[str, Any]]:
+    report = json.loads(bench(*arguments, "--json"))
+    assert {"date", "processor", "system", "packages", "peers"} <= report["machine"].keys()
+    assert all(
+        row["ours"] > 0 and row["unit"] and row["reached"] in (True, False, None) for row in report["rows"]
+    )
+    assert len({(row["name"], row["peer"]) for row in report["rows"]}) == len(report["rows"])
+    return list(report["rows"])
+
+
+def test_search():
+    rows = measured("search")
+    assert len(rows) == 3 * (4 + 2) + 2
+    beside = {row["peer"] for row in rows}
+    assert {"ufal.chu_liu_edmonds", "plain column argmax", "vectorised argmax", "jobs=1"} < beside
+    assert all(row["peer_value"] is None for row in rows if "torch-struct or" in row["peer"])
+
+
+def test_reading_a_treebank_and_made_up_text(treebank: Path):
+    assert [row["target"] for row in measured("reading", "--treebank", treebank)] == ["8 times as fast"] * 2
+    assert len(measured("reading")) == 2
+
+
+def test_peers_that_cannot_read_a_file_are_left_out(tmp_path: Path):
+    for part in ("train", "test"):
+        (tmp_path / f"{part}.conll").write_text("1\tGo\tgo\tV\tV\t_\t0\troot\t_\t_\n\n")
+    assert {row["peer"] for row in measured("reading", "--treebank", tmp_path)} == {""}
+
+
+def test_training_and_parsing(treebank: Path, monkeypatch: pytest.MonkeyPatch):
+    # With an empty cache, as asked for, half a minute would go into compiling.
+    monkeypatch.setattr(bench_parsing, "run_python", lambda *command, environment=None: run_python(*command))
+    rows = {row["name"]: row for row in measured("parsing", "training", "--treebank", treebank)}
+    assert rows["training on tiny: CPU time"]["target"] == "none"  # the target is that of another treebank
+    assert rows["UAS of the trained model on tiny test"]["ours"] > 50
+    assert rows["parsing tiny test, one thread"]["unit"] == "words/s"
+    assert rows["parsing tiny train, two threads (elapsed)"]["peer"] == "one thread"
+    assert {"first tree from the shell, warm (elapsed)", "model file"} < rows.keys()
+
+
+def test_text_and_markdown(treebank: Path):
+    text = bench("reading", "--treebank", treebank)
+    assert text.startswith("date: ")
+    assert "conllu.parse_incr" in text
+    lines = bench("reading", "--treebank", treebank, "--markdown").splitlines()
+    table = [line for line in lines if line.startswith("|")]
+    assert len(table) == 2 + 2
+    assert len({line.count("|") for line in table}) == 1
+
+
+def test_unknown_names_and_missing_files_are_refused(tmp_path: Path):
+    result = CliRunner().invoke(command, ["searching"])
+    assert result.exit_code == 2
+    assert "searching" in result.output
+    with pytest.raises(InputError, match="no train file"):
+        bench("reading", "--treebank", tmp_path)
+    (tmp_path / "train.conllu").touch()
+    with pytest.raises(InputError, match="no test file"):
+        find_treebank(tmp_path)
+    (tmp_path / "a-train.conllu").touch()
+    with pytest.raises(InputError, match="2 files for train"):
+        find_treebank(tmp_path)
+
+
+def test_made_up_text_is_a_treebank():
+    sentences = read_string("".join(make_sentences(50, seed="a")))  # refuses cycles and missing roots
+    assert len(sentences) == 50
+    assert all("root" in sentence.labels for sentence in sentences)
+    assert list(make_sentences(5, seed="a")) == list(make_sentences(5, seed="a"))
+
+
+def test_actions_take_turns_after_a_round_to_warm_up():
+    calls: list[str] = []
+    spent = medians({"a": lambda: calls.append("a"), "b": lambda: calls.append("b")}, rounds=2)
+    assert calls == ["a", "b"] * 3
+    assert spent.keys() == {"a", "b"}
+
+
+def test_what_a_process_cost():
+    cost = run_python("-c", "sum(range(10**6))")
+    assert cost.cpu > 0
+    assert 1 < cost.memory < 100_000
+    run_python("-c", "import os; assert os.environ['COLD'] == '1'", environment={"COLD": "1"})
+    with pytest.raises(ArcwiseError, match="ValueError: no"):
+        run_python("-c", "raise ValueError('no')")
+
+
+def test_ratio_is_above_one_where_ours_is_better():
+    assert Row("time", 2.0, "s", "peer", 3.0).ratio == 1.5
+    assert Row("rate", 3.0, "words/s", "peer", 2.0).ratio == 1.5
+    assert Row("alone", 3.0, "s").ratio is None
+    assert times_as_fast(2.0, 3.0, 1.7)[1] is False

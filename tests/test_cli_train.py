@@ -1,0 +1,226 @@
+"""`arcwise train`, from treebank to model."""
+
+from __future__ import annotations
+
+import io
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from arcwise import load, train
+from arcwise.cli import arcwise_command, main
+from arcwise.cli.train import command
+from arcwise.cli.training_report import training_report
+from arcwise.learning.online import LEARNERS
+from arcwise.pipeline.model import Settings
+from arcwise.pipeline.options import Options, Progress
+from arcwise.treebank.reading import read_conllu
+
+DATA = Path(__file__).parent / "data"
+TRAIN, DEV = DATA / "train.conllu", DATA / "dev.conllu"
+QUICK = ["--size", "small", "--epochs", "2", "--label-epochs", "1"]
+
+
+@pytest.fixture
+def run(monkeypatch, capfd):
+    """Run `arcwise train`; gives exit status, standard output and standard error."""
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["arcwise", "train", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        out, err = capfd.readouterr()
+        assert "Traceback" not in err
+        return ended.value.code or 0, out, err
+
+    return run
+
+
+def test_a_model_and_what_is_told_of_it(run, tmp_path):
+    model = tmp_path / "my.arcwise"
+    status, out, err = run(TRAIN, "--dev", DEV, "-o", model, *QUICK, "--seed", 7)
+    assert (status, out) == (0, "")
+    lines = err.splitlines()
+    assert [line.split()[:2] for line in lines[:6]] == [
+        *(["pruner", f"{epoch}/3"] for epoch in (1, 2, 3)),
+        *(["trees", f"{epoch}/2"] for epoch in (1, 2)),
+        ["labels", "1/1"],
+    ]
+    epoch = re.fullmatch(
+        r"trees +2/2 +error +[\d.]+%  dev UAS ([\d.]+) LAS ([\d.]+)  best +[\d.]+ s  at most [\d.]+ s left",
+        lines[4],
+    )
+    assert epoch, lines[4]
+    assert 60 < float(epoch[2]) < float(epoch[1]) < 100
+    assert re.fullmatch(r"best epochs: \d of 2 for the trees and 1 of 1 for the labels", lines[6])
+    scores = r"development treebank: UAS [\d.]+, LAS [\d.]+ \(all words count, labels with their subtypes\)"
+    assert re.fullmatch(scores, lines[7])
+    assert "of CPU time" in lines[8]
+    assert lines[9].startswith(f"model: {model}, ")
+    assert lines[10] == f"parse with it: arcwise parse text.conllu --model {model} -o parsed.conllu"
+    assert list(tmp_path.iterdir()) == [model]
+    parser = load(model)
+    assert parser.single_root
+    assert parser.model.facts["seed"] == 7
+    assert len(parser(read_conllu(DEV))) == len(read_conllu(DEV))
+
+
+def test_the_options_reach_the_training(run, tmp_path):
+    options = [
+        "--learner",
+        "perceptron",
+        "--seed",
+        3,
+        "--multi-root",
+        "--patience",
+        1,
+        "--order",
+        1,
+        "--quiet",
+    ]
+    assert run(TRAIN, "--dev", DEV, "-o", tmp_path / "a", *QUICK, *options) == (0, "", "")
+    settings = load(tmp_path / "a").model.settings
+    train(
+        TRAIN, DEV, tmp_path / "b", learner="perceptron", seed=3, single_root=False, patience=1, epochs=2,
+        label_epochs=1, settings=settings,
+    )  # fmt: skip
+    assert settings.arc_bits < Settings().arc_bits
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_the_choices_and_defaults_are_those_of_the_library():
+    options = {option.name: option for option in command.params}
+    learner = options["learner"]
+    assert list(learner.type.choices) == sorted(LEARNERS)  # type: ignore[attr-defined]
+    assert learner.default == Options().learner
+    help_text = CliRunner().invoke(arcwise_command, ["train", "--help"], terminal_width=200).output
+    for name in ("epochs", "label-epochs", "patience"):
+        default = getattr(Options(), name.replace("-", "_"))
+        assert re.search(rf"--{name} .*\[default: {default}\]", help_text)
+
+
+def test_a_killed_run_goes_on(tmp_path):
+    options = [
+        "--dev",
+        str(DEV),
+        "--size",
+        "small",
+        "--epochs",
+        "40",
+        "--label-epochs",
+        "40",
+        "--patience",
+        "40",
+    ]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "arcwise", "train", TRAIN, "-o", tmp_path / "killed", "--quiet", *options]
+    )
+    while not (tmp_path / "killed.checkpoint").exists() and process.poll() is None:
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    assert not (tmp_path / "killed").exists(), "the run was over before it could be killed"
+
+    for name, resume in (("killed", ["--resume"]), ("unbroken", [])):
+        done = CliRunner().invoke(
+            arcwise_command, ["train", str(TRAIN), "-o", str(tmp_path / name), *options, *resume]
+        )
+        assert done.exit_code == 0
+        assert ("note: going on after epoch" in done.output) == bool(resume)
+    assert (tmp_path / "killed").read_bytes() == (tmp_path / "unbroken").read_bytes()
+    assert not (tmp_path / "killed.checkpoint").exists()
+
+
+def test_resume_with_nothing_to_resume_begins(run, tmp_path):
+    assert run(TRAIN, "-o", tmp_path / "a", *QUICK, "--resume", "-q") == (0, "", "")
+    assert run(TRAIN, "-o", tmp_path / "b", *QUICK, "-q") == (0, "", "")
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_resume_with_other_options_is_refused(run, tmp_path):
+    (tmp_path / "m.checkpoint").write_text("damaged")
+    status, _, err = run(TRAIN, "-o", tmp_path / "m", *QUICK, "--resume")
+    assert status == 2
+    assert "m.checkpoint" in err
+
+
+@pytest.mark.parametrize("dev", [False, True])
+@pytest.mark.parametrize("content", [None, "", "\n\n"])
+def test_a_missing_or_empty_treebank(run, tmp_path, content, dev):
+    bad = tmp_path / "bad.conllu"
+    if content is not None:
+        bad.write_text(content)
+    treebanks = [TRAIN, "--dev", bad] if dev else [bad]
+    status, _, err = run(*treebanks, "-o", tmp_path / "m", *QUICK)
+    assert status == 2
+    reason = "cannot read it: no such file" if content is None else "no sentences, expected at least one"
+    assert err.splitlines()[-1].startswith(f"arcwise: {bad}: {reason}")
+    assert not (tmp_path / "m").exists()
+
+
+def test_a_treebank_without_labels(run, tmp_path):
+    lines = [line.split("\t") for line in TRAIN.read_text().split("\n")]
+    for line in lines:
+        if line[0].isdigit():
+            line[7] = "_"
+    (tmp_path / "bare.conllu").write_text("\n".join("\t".join(line) for line in lines))
+    status, _, err = run(tmp_path / "bare.conllu", "-o", tmp_path / "m", *QUICK)
+    assert status == 0
+    assert "note: the treebank has no labels" in err
+    assert "note: no development treebank" in err
+    assert "development treebank: UAS" not in err
+    assert load(tmp_path / "m").labels == ("_",)
+
+
+def test_a_treebank_without_trees(run, tmp_path):
+    (tmp_path / "bare.conllu").write_text("# text = a\n1\ta\ta\tX\t_\t_\t_\t_\t_\t_\n\n")
+    status, _, err = run(tmp_path / "bare.conllu", "-o", tmp_path / "m", *QUICK)
+    assert status == 2
+    assert "HEAD is '_'" in err
+
+
+def test_a_single_sentence(run, tmp_path):
+    (tmp_path / "one.conllu").write_text(str(read_conllu(TRAIN)[0]))
+    status, _, err = run(tmp_path / "one.conllu", "-o", tmp_path / "m", *QUICK)
+    assert status == 0
+    assert "note: the training treebank has a single sentence" in err
+
+
+def test_several_roots_and_bad_sentences(run, tmp_path):
+    roots = "1\ta\ta\tX\t_\t_\t0\troot\t_\t_\n2\tb\tb\tX\t_\t_\t0\troot\t_\t_\n\n"
+    (tmp_path / "t.conllu").write_text(f"{TRAIN.read_text()}{roots}1\tbad\n\n")
+    assert run(tmp_path / "t.conllu", "-o", tmp_path / "m", *QUICK)[0] == 2
+    status, _, err = run(tmp_path / "t.conllu", "-o", tmp_path / "m", *QUICK, "--skip-bad")
+    assert status == 0
+    assert "bad sentences skipped: 1" in err
+    assert "have several roots: the model will allow several" in err
+    assert "several roots allowed" in err
+
+
+def test_unusable_outputs_are_refused_at_once(run, tmp_path):
+    for output in (tmp_path, tmp_path / "no folder" / "m"):
+        status, _, err = run(TRAIN, "-o", output)
+        assert status == 2
+        assert err.startswith(f"arcwise: {tmp_path}")
+
+
+def test_a_bar_on_a_terminal(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with training_report(Options(), quiet=False) as report:
+        report.note("[sic] a note")
+        for share in (0.5, 1.0):
+            report.progress(Progress("trees", 3, 12, share, 0.25))
+        report.progress(Progress("trees", 3, 12, 1.0, 0.25, 80.0, 75.0, True))
+    shown = terminal.getvalue()
+    assert "note: [sic] a note" in shown
+    assert "trees   3/12  error 25.00%  dev UAS 80.00 LAS 75.00  best" in shown
