@@ -14,20 +14,27 @@ import numba
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# A maximum over floats vectorises only if no NaN can occur and the order of comparisons is free. Infinities stay exact.
-_MAXIMUM = {"nnan", "nsz", "reassoc"}
+_kernels: list[Any] = []
 
 
 def kernel(function: F) -> F:
     """Compile `function` on first call and cache the machine code on disk."""
-    return cast(F, numba.njit(nogil=True, cache=True, error_model="numpy")(function))
+    return _compiled(function)
 
 
 def inline_kernel(function: F) -> F:
     """A small kernel that is copied into its callers."""
-    return cast(F, numba.njit(nogil=True, cache=True, error_model="numpy", inline="always")(function))
+    return _compiled(function, inline="always")
 
 
-def maximum_kernel(function: F) -> F:
-    """A kernel whose hot loop is a maximum of sums of scores; its arrays must hold no NaN (they may hold -inf)."""
-    return cast(F, numba.njit(nogil=True, cache=True, error_model="numpy", fastmath=_MAXIMUM)(function))
+def compiled_kernels() -> int:
+    """How many kernels this process had to compile, because no earlier one left them in the cache."""
+    return sum(bool(compiled.stats.cache_misses) for compiled in _kernels)
+
+
+def _compiled(function: F, **options: Any) -> F:
+    njit: Any = numba.njit  # its annotations do not know all of its options
+    # Nobody calls kernels from C: without the wrapper for that they compile faster.
+    compiled = njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True, **options)(function)
+    _kernels.append(compiled)
+    return cast(F, compiled)

@@ -1,7 +1,7 @@
 """Attributes and features as their definitions say, slowly and without any hash.
 
-A feature is named here by a tuple of what it means. The kernels give it a number; with 32 bits no two of a small test collide, so
-the two must be equal for the same features and only for them.
+A feature is named here by a tuple of what it means. The kernels give it a number: it must be the same for the same features and
+only for them. Two of many features may share 32 bits by chance, but not again when all words are numbered anew.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -58,6 +60,22 @@ def random_tree(n: int, seed: int) -> np.ndarray:
 
 def arcs_of(n: int) -> list[tuple[int, int]]:
     return [(h, m) for h in range(n + 1) for m in range(1, n + 1) if h != m]
+
+
+def numbered_anew(numbers: np.ndarray) -> np.ndarray:
+    """The same sentence with another vocabulary."""
+    return np.where(numbers > ROOT, numbers + 100_003, numbers).astype(np.int32)
+
+
+def assert_features_are_named(
+    numbers: np.ndarray,
+    names_of: Callable[[np.ndarray], list[naive.Name]],
+    features_of: Callable[[Tokens], list[int]],
+) -> None:
+    """Equal names, equal features, in two numberings of the words."""
+    both = (numbers, numbered_anew(numbers))
+    names, features = [names_of(each) for each in both], [features_of(hashed(each)) for each in both]
+    naive.assert_one_to_one(zip(*names, strict=True), zip(*features, strict=True))
 
 
 # Templates
@@ -138,31 +156,35 @@ def test_distance_codes() -> None:
 @settings(deadline=None, max_examples=15)
 @given(st.integers(1, 14), st.integers(0, 10**6), st.integers(1, 6))
 def test_arc_features(n: int, seed: int, tags: int) -> None:
-    numbers = random_numbers(n, seed, tags)
-    tokens = hashed(numbers)
     indices = np.empty(most_arc_features(n, TEMPLATES), np.uint32)
-    names, found = [], []
-    for h, m in arcs_of(n):
-        count = arc_features(tokens, TEMPLATES, 32, h, m, indices)
-        of_arc = naive.arc_feature_names(numbers, TEMPLATES, h, m)
-        assert len(of_arc) == count
-        names += of_arc
-        found += indices[:count].tolist()
-    naive.assert_one_to_one(names, found)
+
+    def names_of(numbers: np.ndarray) -> list[naive.Name]:
+        return [name for h, m in arcs_of(n) for name in naive.arc_feature_names(numbers, TEMPLATES, h, m)]
+
+    def features_of(tokens: Tokens) -> list[int]:
+        found = []
+        for h, m in arcs_of(n):
+            found += indices[: arc_features(tokens, TEMPLATES, 32, h, m, indices)].tolist()
+        return found
+
+    assert_features_are_named(random_numbers(n, seed, tags), names_of, features_of)
 
 
 @settings(deadline=None, max_examples=10)
 @given(st.integers(1, 14), st.integers(0, 10**6))
 def test_label_features(n: int, seed: int) -> None:
-    numbers = random_numbers(n, seed)
-    tokens = hashed(numbers)
     rows = np.empty(TEMPLATES.end - TEMPLATES.labels, np.uint32)
-    names, found = [], []
-    for h, m in arcs_of(n):
-        assert label_features(tokens, TEMPLATES, 32, h, m, rows) == len(rows)
-        names += naive.label_feature_names(numbers, TEMPLATES, h, m)
-        found += rows.tolist()
-    naive.assert_one_to_one(names, found)
+
+    def names_of(numbers: np.ndarray) -> list[naive.Name]:
+        return [name for h, m in arcs_of(n) for name in naive.label_feature_names(numbers, TEMPLATES, h, m)]
+
+    def features_of(tokens: Tokens) -> list[int]:
+        found = []
+        for h, m in arcs_of(n):
+            found += rows[: label_features(tokens, TEMPLATES, 32, h, m, rows)].tolist()
+        return found
+
+    assert_features_are_named(random_numbers(n, seed), names_of, features_of)
 
 
 @settings(deadline=None, max_examples=30)
@@ -239,19 +261,26 @@ def test_find_neighbours(n: int, seed: int) -> None:
 @settings(deadline=None, max_examples=30)
 @given(st.integers(1, 14), st.integers(0, 10**6))
 def test_context_features(n: int, seed: int) -> None:
-    numbers = random_numbers(n, seed)
-    tokens, tree = hashed(numbers), make_neighbours(n)
-    rows = np.empty(most_context_features(TEMPLATES), np.uint32)
-    names, found = [], []
-    for shape in range(3):
-        heads = random_tree(n, seed + shape)
-        find_neighbours(heads, tokens, tree)
-        for m in range(1, n + 1):
-            count = context_features(tokens, TEMPLATES, 32, heads, tree, m, rows)
-            of_label = naive.context_feature_names(
+    trees = [random_tree(n, seed + shape) for shape in range(3)]
+    tree, rows = make_neighbours(n), np.empty(most_context_features(TEMPLATES), np.uint32)
+
+    def names_of(numbers: np.ndarray) -> list[naive.Name]:
+        return [
+            name
+            for heads in trees
+            for m in range(1, n + 1)
+            for name in naive.context_feature_names(
                 numbers, TEMPLATES, heads.tolist(), m, context._WITH_DISTANCE
             )
-            assert len(of_label) == count
-            names += of_label
-            found += rows[:count].tolist()
-    naive.assert_one_to_one(names, found)
+        ]
+
+    def features_of(tokens: Tokens) -> list[int]:
+        found = []
+        for heads in trees:
+            find_neighbours(heads, tokens, tree)
+            for m in range(1, n + 1):
+                count = context_features(tokens, TEMPLATES, 32, heads, tree, m, rows)
+                found += rows[:count].tolist()
+        return found
+
+    assert_features_are_named(random_numbers(n, seed), names_of, features_of)

@@ -114,11 +114,9 @@ def test_early_stopping() -> None:
     recorder = Recorder()
     dev = [sentence.replace(labels=["no"] * len(sentence)) for sentence in sentences(5, seed=1)]
     quick(sentences(20), dev, watcher=recorder, epochs=9, label_epochs=9, patience=2, **TINY)
-    for stage in (
-        "trees",
-        "labels",
-    ):  # LAS is 0 after every epoch: the first is the best, two more are waited for
-        assert max(step.epoch for step in recorder.steps if step.stage == stage) == 3
+    # LAS is 0 after every epoch: the first is the best, and no epoch of the labels is better; two more are waited for.
+    for stage, last in (("trees", 3), ("labels", 2)):
+        assert max(step.epoch for step in recorder.steps if step.stage == stage) == last
 
 
 def test_without_development_data_the_last_epoch_is_kept(tmp_path: Path) -> None:
@@ -369,7 +367,7 @@ def test_long_sentences_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(training_data, "LONGEST_IN_TRAINING", 8)
     short = [sentence for sentence in train if len(sentence) <= 8]
     parser, told = notes(train)
-    assert f"{20 - len(short)} sentences of more than 8 words are left out" in told
+    assert f"{20 - len(short)} training sentences of more than 8 words are left out" in told
     assert parser.model.facts["sentences"] == len(short)
     assert parser.model.facts["words"] == sum(map(len, short))
     monkeypatch.setattr(training_data, "LONGEST_IN_TRAINING", 0)

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from arcwise.cli.bench_row import Row
-    from arcwise.cli.bench_timing import Say
+    from arcwise.bench.row import Row
+    from arcwise.bench.timing import Say
 
 _NAMES = ("training", "parsing", "reading", "search")
 _PACKAGES = ("arcwise", "numba", "numpy")
@@ -95,28 +95,28 @@ def _measure(
     """The rows of all names, in the order of _NAMES: training first, so that its memory is its own and parsing has its model."""
     rows: list[Row] = []
     if any(name != "search" for name in names):
-        from arcwise.cli.bench_treebank import find_treebank, make_treebank
+        from arcwise.bench.treebank import find_treebank, make_treebank
 
         treebank = find_treebank(folder) if folder is not None else make_treebank(scratch)
         trained = scratch / "trained.arcwise"
     if "training" in names or ("parsing" in names and model is None):
-        from arcwise.cli import bench_training
+        from arcwise.bench import training
 
-        rows += bench_training.rows(treebank, trained, say)
+        rows += training.rows(treebank, trained, say)
     if "parsing" in names:
-        from arcwise.cli import bench_parsing, bench_training
+        from arcwise.bench import parsing, training
 
         if model is not None:  # a speed means nothing if the trees are wrong
-            rows += bench_training.accuracy_rows(treebank, model, model.name, say)
-        rows += bench_parsing.rows(treebank, model or trained, rounds, peers, say)
+            rows += training.accuracy_rows(treebank, model, model.name, say)
+        rows += parsing.rows(treebank, model or trained, rounds, peers, say)
     if "reading" in names:
-        from arcwise.cli import bench_reading
+        from arcwise.bench import reading
 
-        rows += bench_reading.rows(treebank, rounds, say)
+        rows += reading.rows(treebank, rounds, say)
     if "search" in names:
-        from arcwise.cli import bench_search
+        from arcwise.bench import search
 
-        rows += bench_search.rows(rounds, say)
+        rows += search.rows(rounds, say)
     return rows
 
 

@@ -37,7 +37,8 @@ def duration(seconds: float) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """
+    """A number of things.
+
     >>> counted(1, "word"), counted(12345, "word")
     ('1 word', '12,345 words')
     """
@@ -45,15 +46,9 @@ def counted(number: int, noun: str) -> str:
 
 
 def compiled_kernels() -> int:
-    """How many kernels this process had to compile, because no earlier one left them in the cache."""
-    modules = [module for name, module in list(sys.modules.items()) if name.startswith("arcwise.")]
-    kernels = {
-        id(value): value
-        for module in modules
-        for value in list(vars(module).values())
-        if hasattr(value, "py_func") and hasattr(value, "stats")
-    }
-    return sum(bool(kernel.stats.cache_misses) for kernel in kernels.values())
+    """How many kernels this process had to compile; does not load the compiler for the question."""
+    kernels = sys.modules.get("arcwise.kernels")
+    return kernels.compiled_kernels() if kernels else 0
 
 
 @contextmanager

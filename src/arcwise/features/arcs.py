@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from arcwise.features.attributes import MOST_FEATURES
 from arcwise.features.hashing import spread
 from arcwise.features.templates import Templates
 from arcwise.features.tokens import COARSE_TAG, FINE_TAG, Tokens
@@ -34,7 +35,7 @@ def distance_code(h: int, m: int) -> np.uint32:
 @kernel
 def most_arc_features(longest: int, templates: Templates) -> int:
     """How many features an arc of a sentence of `longest` words can have."""
-    return 2 * (templates.labels - templates.arcs) + 2 * longest + 2 * (12 + 12 + 12 * 12)
+    return 2 * (templates.labels - templates.arcs) + 2 * longest + 2 * (2 * MOST_FEATURES + MOST_FEATURES**2)
 
 
 @kernel

@@ -27,8 +27,8 @@ _3, _5, _7, _11, _13, _17 = (np.uint32(k) for k in (3, 5, 7, 11, 13, 17))
 
 
 class Neighbours(NamedTuple):
-    """For every word of a tree, -1 if there is none: the outermost and innermost modifiers on both sides, the modifiers of the
-    same head next to it, how many modifiers it has on each side, and the sets of their tags (once: at least one, twice: two).
+    """For every word of a tree, -1 if there is none: its first and last modifier, the innermost ones on both sides, the modifiers of
+    the same head next to it, how many modifiers it has on each side, and the sets of their tags (once: at least one, twice: two).
     """
 
     first: NDArray[np.int32]

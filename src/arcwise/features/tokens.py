@@ -36,6 +36,15 @@ class Tokens(NamedTuple):
 
 
 @kernel
+def longest_sentence(starts: NDArray[np.int64]) -> int:
+    """The number of words of the longest sentence; starts: the row of each sentence's root, and the end."""
+    longest = np.int64(0)
+    for s in range(len(starts) - 1):
+        longest = max(longest, starts[s + 1] - starts[s] - 1)
+    return int(longest)
+
+
+@kernel
 def make_tokens(longest: int, templates: int) -> Tokens:
     """Room for sentences of up to `longest` words."""
     size = longest + 1

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from arcwise.features.context import context_features, find_neighbours, make_neighbours, most_context_features
 from arcwise.features.templates import Templates
-from arcwise.features.tokens import hash_tokens, make_tokens
+from arcwise.features.tokens import hash_tokens, longest_sentence, make_tokens
 from arcwise.kernels import kernel
 from arcwise.learning.corpus import Corpus
 from arcwise.learning.online import Learner
@@ -28,11 +28,10 @@ def label_epoch(
 ) -> int:
     """One pass over the sentences in `order`, in place; `step` words have been seen before. Returns how many labels were wrong.
 
-    weights, moves: float32 (2^bits, labels), averaged as in `arcwise.learning.online`.
+    weights, moves: float32 (2^bits, labels), averaged as in `arcwise.learning.online`. MIRA takes a word's rows for distinct, which
+    they are but for rare collisions.
     """
-    longest = 0
-    for s in order:
-        longest = max(longest, corpus.starts[s + 1] - corpus.starts[s] - 1)
+    longest = longest_sentence(corpus.starts)
     tokens, tree = make_tokens(longest, templates.end), make_neighbours(longest)
     rows = np.empty(most_context_features(templates), np.uint32)
     labels = weights.shape[1]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from arcwise.features.arcs import Indices, arc_features, label_features, most_arc_features
 from arcwise.features.templates import Templates
-from arcwise.features.tokens import hash_tokens, make_tokens
+from arcwise.features.tokens import hash_tokens, longest_sentence, make_tokens
 from arcwise.kernels import kernel
 from arcwise.learning.corpus import Corpus
 from arcwise.learning.pruned import PrunedCorpus
@@ -31,8 +31,8 @@ LEARNERS = {"mira": Learner(cost=1.0, limit=0.01), "perceptron": Learner(cost=0.
 class Training(NamedTuple):
     """The weights in training: the arcs' table, then the label rows, in one vector.
 
-    weights: float32. moves: float64, the sum over all steps t of t times the move: the average of the weights after each of T
-    steps is weights - moves / T. difference: int16, scratch, all zero between sentences.
+    weights: float32. moves: float64, the sum over all moves of the move times the number of steps made before: the average of the
+    weights after each of T steps is weights - moves / T. difference: int16, scratch, all zero between sentences.
     """
 
     weights: NDArray[np.float32]
@@ -122,9 +122,7 @@ def online_epoch(
     A sentence costs the features of its kept arcs and an O(n^2) search. The arcs kept must hold the right tree. Without label
     templates only heads are learned.
     """
-    longest = 0
-    for s in order:
-        longest = max(longest, corpus.starts[s + 1] - corpus.starts[s] - 1)
+    longest = longest_sentence(corpus.starts)
     tokens, room = make_tokens(longest, templates.end), make_room(longest)
     matrix = np.empty((longest + 1) ** 2)
     most = most_arc_features(longest, templates)

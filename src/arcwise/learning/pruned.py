@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from arcwise.features.coarse import coarse_scores
 from arcwise.features.templates import Templates
-from arcwise.features.tokens import hash_tokens, make_tokens
+from arcwise.features.tokens import hash_tokens, longest_sentence, make_tokens
 from arcwise.kernels import kernel
 from arcwise.learning.corpus import Corpus
 from arcwise.parts.arcs import make_arcs, prune
@@ -31,9 +31,7 @@ def prune_corpus(
 ) -> PrunedCorpus:
     """Prune every sentence; the arcs of its right tree are always kept. O(n^2 * templates) a sentence."""
     sentences = len(corpus.starts) - 1
-    longest = 0
-    for s in range(sentences):
-        longest = max(longest, corpus.starts[s + 1] - corpus.starts[s] - 1)
+    longest = longest_sentence(corpus.starts)
     tokens, arcs = make_tokens(longest, templates.end), make_arcs(longest, most)
     matrix = np.empty((longest + 1) * (longest + 1))
     first = np.empty(corpus.starts[sentences] + sentences, np.int32)

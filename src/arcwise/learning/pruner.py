@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from arcwise.features.arcs import distance_code
 from arcwise.features.hashing import spread
 from arcwise.features.templates import Templates
-from arcwise.features.tokens import hash_tokens, make_tokens
+from arcwise.features.tokens import hash_tokens, longest_sentence, make_tokens
 from arcwise.kernels import kernel
 from arcwise.learning.corpus import Corpus
 
@@ -34,9 +34,7 @@ def pruner_epoch(
     p(h | m) is proportional to exp(score of the arc from h to m). O(n^2 * templates) a sentence. squares: the sums of squared
     gradients, begun at zero.
     """
-    longest = 0
-    for s in order:
-        longest = max(longest, corpus.starts[s + 1] - corpus.starts[s] - 1)
+    longest = longest_sentence(corpus.starts)
     tokens = make_tokens(longest, templates.end)
     number = templates.arcs
     shift = np.uint32(32 - bits)
@@ -49,8 +47,6 @@ def pruner_epoch(
         hash_tokens(corpus.numbers[begin:end], templates, tokens)
         for m in range(1, size):
             gold = corpus.heads[begin + m]
-            if gold < 0:
-                continue
             best = -np.inf
             for h in range(size):
                 code = distance_code(h, m)

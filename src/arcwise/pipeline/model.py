@@ -59,9 +59,9 @@ class Model:
     """A trained first-order model as it is stored.
 
     names: the labels. single_root: whether trees have exactly one root. facts: what the training saw and reached, for people.
-    arrays: `keys` uint64, the vocabulary; `coarse` int8 (2^coarse_bits); `arcs` int8 (2^arc_bits); `labels` and `final` int8
-    (2^label_bits, labels); `allowed` bool (2, labels), the labels an arc from the root and from a word may have; `scales` float32,
-    the units of coarse, of arcs and labels, and of final.
+    arrays: `keys` uint64, the vocabulary; `coarse` int8 (2^coarse_bits); `arcs` int8 (2^arc_bits); `labels` int8 (2^label_bits,
+    labels); `final` like it, for the labels of a known tree, absent if these are not learned; `allowed` bool (2, labels), the labels
+    an arc from the root and from a word may have; `scales` float32, the units of coarse, of arcs and labels, and of final.
     """
 
     settings: Settings
@@ -76,7 +76,7 @@ class Model:
         penalties = np.full((2, width), FORBIDDEN, np.int16)
         penalties[:, : len(self.names)][self.arrays["allowed"]] = 0
         rows = {}
-        for name in ("labels", "final"):
+        for name in {"labels", "final"} & self.arrays.keys():
             rows[name] = np.zeros((1 << self.settings.label_bits, width), np.int8)
             rows[name][:, : len(self.names)] = self.arrays[name]
         settings = self.settings
@@ -90,8 +90,10 @@ class Model:
             arc_bits=settings.arc_bits,
             label_bits=settings.label_bits,
             penalties=penalties,
+            labels=rows["labels"],
+            final=rows.get("final", rows["labels"]),
+            in_context="final" in rows,
             single_root=self.single_root,
-            **rows,
         )
 
     def vocabulary(self) -> Vocabulary:
@@ -105,7 +107,7 @@ def quantise(weights: NDArray[np.float32]) -> tuple[NDArray[np.int8], float]:
     >>> quantise(np.array([0.5, -1.27, 0.0], np.float32))[0]
     array([  50, -127,    0], dtype=int8)
     """
-    unit = float(np.abs(weights).max(initial=0.0)) / 127 or 1.0
+    unit = float(np.float32(np.abs(weights).max(initial=0.0) / 127)) or 1.0
     return np.round(weights / np.float32(unit)).astype(np.int8), unit
 
 
@@ -124,7 +126,7 @@ def write_sealed(
     text = json.dumps(header | {"kind": kind, "version": _VERSION}, sort_keys=True)
     # One entry of metadata only: safetensors writes several in any order.
     content = save(arrays, {"arcwise": _checksum(text, arrays) + text})
-    with open_output(path) as file:
+    with open_output(path, compress=False) as file:
         file.write(content)
 
 
@@ -207,6 +209,8 @@ def _check(model: Model) -> None:
         "allowed": (np.bool_, (2, labels)),
         "scales": (np.float32, (3,)),
     }
+    if "final" not in model.arrays:
+        del expected["final"]
     for name, (dtype, shape) in expected.items():
         array = model.arrays[name]
         if array.dtype != dtype or array.shape != shape:

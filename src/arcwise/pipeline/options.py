@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from operator import index
 
 from arcwise.errors import ArcwiseError
 from arcwise.learning.online import LEARNERS
@@ -35,6 +36,11 @@ class Options:
             raise ArcwiseError(f"learner {self.learner!r}, expected one of {', '.join(LEARNERS)}")
         if self.labels not in LABEL_STAGES:
             raise ArcwiseError(f"labels {self.labels!r}, expected one of {', '.join(LABEL_STAGES)}")
+        for name in ("epochs", "label_epochs", "patience", "seed"):
+            try:
+                object.__setattr__(self, name, index(getattr(self, name)))
+            except TypeError:
+                raise ArcwiseError(f"{name} is {getattr(self, name)!r}, expected a whole number") from None
         if min(self.epochs, self.label_epochs, self.patience) < 1:
             raise ArcwiseError("epochs, label_epochs and patience must be at least 1")
         if self.seed < 0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,6 @@ from arcwise.learning.corpus import word_rows
 from arcwise.pipeline.model import Model, load_model
 from arcwise.pipeline.sentences import parse_sentences
 from arcwise.treebank.block import Block, index_block, pack_names
-from arcwise.treebank.formats import CONLLU
 from arcwise.treebank.sentence import Sentence
 
 # The longest sentence that is parsed in one piece: a square of scores of 32 MB. A longer one is cut into pieces of this
@@ -51,6 +50,8 @@ class Parser:
         self.single_root = model.single_root
         self._weights = model.weights()
         self._vocabulary = model.vocabulary()
+        below = np.flatnonzero(model.arrays["allowed"][1])
+        self._loose = model.names.index("parataxis") if "parataxis" in model.names else int(below[0])
         self._packed_names = pack_names([name.encode() for name in model.names])
 
     def __repr__(self) -> str:
@@ -64,20 +65,14 @@ class Parser:
         elif isinstance(text, str):
             raise InputError("raw text", expected="a list of words, a Sentence, or several of them")
         else:
-            items = list(text)
+            items: list[Any] = list(text)
             if items and all(isinstance(item, str) for item in items):
-                sentences = [Sentence.from_words([str(item) for item in items])]
-            else:
-                if any(isinstance(item, str) for item in items):
-                    raise InputError("words among sentences", expected="a list of words, or of sentences")
-                sentences = [
-                    item if isinstance(item, Sentence) else Sentence.from_words(list(item)) for item in items
-                ]
+                items = [items]
+            sentences = [item if isinstance(item, Sentence) else _from_words(item) for item in items]
         return Document(self._parse_one(sentence) for sentence in sentences)
 
     def _parse_one(self, sentence: Sentence) -> Sentence:
-        format = getattr(sentence, "format", CONLLU)
-        block, _ = index_block(sentence.to_bytes(), format, check_trees=False)
+        block, _ = index_block(sentence.to_bytes(), sentence.format, check_trees=False)
         trees = self.parse_block(block)
         return sentence.replace(
             heads=trees.heads,
@@ -99,7 +94,7 @@ class Parser:
         heads, labels = row_heads[rows], row_labels[rows]
         whole = np.ones(len(block), np.bool_)
         if len(pieces) != len(block.words):
-            scores, whole = _join(block.words, pieces, heads, scores)
+            scores, whole = self._join(block.words, pieces, heads, labels, scores)
         return Trees(heads, labels, scores, whole)
 
     def with_trees(self, block: Block, trees: Trees) -> NDArray[np.uint8]:
@@ -110,6 +105,30 @@ class Parser:
         """The block's bytes with the best trees in place of its own."""
         return self.with_trees(block, self.parse_block(block))
 
+    def _join(
+        self,
+        words: NDArray[np.int32],
+        pieces: NDArray[np.int32],
+        heads: NDArray[np.int32],
+        labels: NDArray[np.int32],
+        scores: NDArray[np.float64],
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Make one tree of the pieces of each long sentence, in place; returns the scores and what was searched whole."""
+        sentence_of = np.searchsorted(words, pieces[:-1], side="right") - 1
+        for piece, sentence in enumerate(sentence_of):
+            begin, end = pieces[piece], pieces[piece + 1]
+            offset = begin - words[sentence]
+            if offset > 0:
+                here = heads[begin:end]
+                first_root = (
+                    int(np.flatnonzero(heads[words[sentence] : words[sentence] + LONGEST] == 0)[0]) + 1
+                )
+                labels[begin:end][here == 0] = self._loose
+                heads[begin:end] = np.where(here == 0, first_root, here + offset)
+        counts = np.bincount(sentence_of, minlength=len(words) - 1)
+        sums = np.bincount(sentence_of, scores, minlength=len(words) - 1).astype(np.float64)
+        return sums, counts == 1
+
 
 def _cut(words: NDArray[np.int32]) -> NDArray[np.int32]:
     """Sentence boundaries, with more where a sentence is too long for one search."""
@@ -119,21 +138,11 @@ def _cut(words: NDArray[np.int32]) -> NDArray[np.int32]:
     return np.concatenate([*cuts, words[-1:]])
 
 
-def _join(
-    words: NDArray[np.int32], pieces: NDArray[np.int32], heads: NDArray[np.int32], scores: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Make one tree of the pieces of each long sentence, in place in `heads`; the scores and what was searched whole."""
-    sentence_of = np.searchsorted(words, pieces[:-1], side="right") - 1
-    for piece, sentence in enumerate(sentence_of):
-        begin, end = pieces[piece], pieces[piece + 1]
-        offset = begin - words[sentence]
-        if offset > 0:
-            here = heads[begin:end]
-            first_root = int(np.flatnonzero(heads[words[sentence] : words[sentence] + LONGEST] == 0)[0]) + 1
-            heads[begin:end] = np.where(here == 0, first_root, here + offset)
-    counts = np.bincount(sentence_of, minlength=len(words) - 1)
-    sums = np.bincount(sentence_of, scores, minlength=len(words) - 1).astype(np.float64)
-    return sums, counts == 1
+def _from_words(words: Any) -> Sentence:
+    """A sentence of plain words."""
+    if not isinstance(words, list | tuple) or not all(isinstance(word, str) for word in words):
+        raise InputError(f"{words!r:.60} as a sentence", expected="a Sentence, or a list of words")
+    return Sentence.from_words(list(words))
 
 
 def load(name: str | Path) -> Parser:

@@ -16,7 +16,7 @@ from arcwise.features.context import (
     most_context_features,
 )
 from arcwise.features.templates import Templates
-from arcwise.features.tokens import hash_tokens, make_tokens
+from arcwise.features.tokens import hash_tokens, longest_sentence, make_tokens
 from arcwise.kernels import kernel
 from arcwise.parts.arcs import make_arcs, prune
 from arcwise.search.spanning_tree import make_room, spanning_tree
@@ -30,8 +30,8 @@ class Weights(NamedTuple):
     """The trained weights, int8, and what is needed to use them; kernels read it.
 
     coarse: 2^coarse_bits weights of the pruner. arcs: 2^arc_bits. labels, final: (2^label_bits, labels), for choosing the tree and
-    for labelling it. penalties: int16 (2, labels), FORBIDDEN for the labels that an arc from the root (row 0) or from a word (row 1)
-    may not have, else 0.
+    for labelling it, the latter by its context if `in_context`, else by the arc alone. penalties: int16 (2, labels), FORBIDDEN for
+    the labels that an arc from the root (row 0) or from a word (row 1) may not have, else 0.
     """
 
     templates: Templates
@@ -44,13 +44,22 @@ class Weights(NamedTuple):
     labels: NDArray[np.int8]
     final: NDArray[np.int8]
     label_bits: int
+    in_context: bool
     penalties: NDArray[np.int16]
     single_root: bool
 
 
 @kernel
-def _sum_rows(weights: NDArray[np.int8], rows: Indices, count: int, scores: NDArray[np.int16]) -> None:
-    """Add some rows of label weights to `scores`."""
+def _sum_rows(
+    weights: NDArray[np.int8],
+    rows: Indices,
+    count: int,
+    penalties: NDArray[np.int16],
+    scores: NDArray[np.int16],
+) -> None:
+    """The sum of some rows of label weights and the penalties."""
+    for label in range(len(scores)):
+        scores[label] = penalties[label]
     for k in range(count):
         row = weights[rows[k]]
         for label in range(len(scores)):
@@ -81,9 +90,7 @@ def parse_sentences(
     labels: filled, by row of `numbers`. scores: filled, one a sentence, in units of the weights.
     """
     templates = weights.templates
-    longest = 0
-    for s in range(len(starts) - 1):
-        longest = max(longest, starts[s + 1] - starts[s] - 1)
+    longest = longest_sentence(starts)
     tokens = make_tokens(longest, templates.end)
     room, arcs, tree = make_room(longest), make_arcs(longest, weights.most_heads), make_neighbours(longest)
     matrix = np.empty((longest + 1) ** 2)
@@ -110,8 +117,7 @@ def parse_sentences(
                 for k in range(arc_features(tokens, templates, weights.arc_bits, h, m, indices)):
                     total += weights.arcs[indices[k]]
                 count = label_features(tokens, templates, weights.label_bits, h, m, rows)
-                label_scores[:] = weights.penalties[min(h, 1)]
-                _sum_rows(weights.labels, rows, count, label_scores)
+                _sum_rows(weights.labels, rows, count, weights.penalties[min(h, 1)], label_scores)
                 S[h, m] = total + _greatest(label_scores)
         spanning_tree(S, weights.single_root, room, tree_heads)
 
@@ -121,8 +127,10 @@ def parse_sentences(
         for m in range(1, size):
             h = tree_heads[m]
             scores[s] += S[h, m]
-            count = context_features(tokens, templates, weights.label_bits, tree_heads, tree, m, rows)
-            label_scores[:] = weights.penalties[min(h, 1)]
-            _sum_rows(weights.final, rows, count, label_scores)
+            if weights.in_context:
+                count = context_features(tokens, templates, weights.label_bits, tree_heads, tree, m, rows)
+            else:
+                count = label_features(tokens, templates, weights.label_bits, h, m, rows)
+            _sum_rows(weights.final, rows, count, weights.penalties[min(h, 1)], label_scores)
             labels[begin + m] = np.argmax(label_scores)
     return kept

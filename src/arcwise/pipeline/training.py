@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from arcwise.pipeline.sentences import parse_sentences
 from arcwise.pipeline.training_data import TrainingData, TreebankLike, read_training_data
 
 _PRUNER_EPOCHS = 3
+_MOST_LABEL_WEIGHTS = 1 << 24
 _LOOSER = 2.0  # added to the pruner's threshold in training: more wrong arcs to learn from
 _PARTS = 50  # an epoch is so many calls of a kernel, to show progress between them
 
@@ -64,6 +66,8 @@ def train(
         state = load_state(checkpoint, data.fingerprint)
         watcher.note(f"going on after epoch {state.epoch} of the {state.stage}")
     else:
+        if resume:
+            watcher.note("no checkpoint to go on from: starting anew")
         state = run.begin()
     while state.stage != "done":
         state = run.next_epoch(state)
@@ -80,7 +84,10 @@ class _Run:
     """The stages of a training run: first the pruner, then the trees, then the labels of known trees."""
 
     def __init__(self, data: TrainingData, options: Options, watcher: Watcher) -> None:
-        self.data, self.options, self.settings, self.watcher = data, options, options.settings, watcher
+        self.data, self.options, self.watcher = data, options, watcher
+        # Many labels share a table of bounded size: fewer rows, as wide as they must be.
+        most_rows = (_MOST_LABEL_WEIGHTS // len(data.names)).bit_length() - 1
+        self.settings = replace(options.settings, label_bits=min(options.settings.label_bits, most_rows))
         self.templates = compile_templates(self.settings.coarse, self.settings.arcs, self.settings.labels)
         self.words = int(np.count_nonzero(data.train.heads >= 0))
         self.pruned: Any = None
@@ -136,6 +143,8 @@ class _Run:
             weights=np.zeros(shape, np.float32),
             moves=np.zeros(shape, np.float32),
             best=state.best,
+            best_uas=state.best_uas,
+            best_las=state.best_las,
             history=state.history,
         )
 
@@ -156,12 +165,11 @@ class _Run:
             templates = templates._replace(end=templates.labels)
         wrong = 0
         for part, share in self._parts("trees", state.epoch):
-            wrong += sum(
-                online_epoch(
-                    self.data.train, self.pruned, part, templates, self.data.allowed, self.data.single_root,
-                    LEARNERS[self.options.learner], state.step, training,
-                )
+            wrong_heads, wrong_labels = online_epoch(
+                self.data.train, self.pruned, part, templates, self.data.allowed, self.data.single_root,
+                LEARNERS[self.options.learner], state.step, training,
             )  # fmt: skip
+            wrong += wrong_heads + (wrong_labels if self.options.labels != "after" else 0)
             state.step += len(part)
             self._progress(state, share, wrong / (share * self.words))
         average = (state.weights - state.moves / state.step).astype(np.float32)
@@ -169,7 +177,7 @@ class _Run:
         arcs = 1 << settings.arc_bits
         labels = both[arcs:].reshape(-1, len(self.data.names))
         scales = np.array([state.best["scales"][0], unit, unit], np.float32)
-        return state.best | {"arcs": both[:arcs].copy(), "labels": labels, "final": labels, "scales": scales}
+        return state.best | {"arcs": both[:arcs].copy(), "labels": labels, "scales": scales}
 
     def _label_epoch(self, state: State) -> dict[str, NDArray[Any]]:
         """Train the labels of known trees; their weights are added to those found together with the arcs."""

@@ -12,6 +12,7 @@ from typing import BinaryIO, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
+import arcwise
 from arcwise.errors import InputError
 from arcwise.features.attributes import collect_keys, vocabulary
 from arcwise.learning.corpus import Corpus, make_corpus, select_sentences
@@ -22,6 +23,7 @@ from arcwise.treebank.sentence import Sentence
 from arcwise.treebank.sources import SourceLike
 
 LONGEST_IN_TRAINING = 500  # words; a longer sentence is left out, and said so
+MOST_LABELS = 1000
 
 TreebankLike = SourceLike | Iterable[Sentence]
 
@@ -62,14 +64,13 @@ def read_training_data(
     names = tuple(sorted({label for block in blocks for label in block.column(DEPREL)}))
     if names == ("_",):
         note("the treebank has no labels (DEPREL is _ everywhere): the model will find heads only")
+    if len(names) > MOST_LABELS:
+        raise InputError(
+            f"{len(names)} labels", expected=f"at most {MOST_LABELS}; is DEPREL in the right column?"
+        )
     words, numbers = vocabulary(keys), {name: number for number, name in enumerate(names)}
     corpus = make_corpus(blocks, words, numbers)
-    lengths = np.diff(corpus.starts) - 1
-    if lengths.max() > LONGEST_IN_TRAINING:
-        count = int(np.count_nonzero(lengths > LONGEST_IN_TRAINING))
-        note(f"{count} sentences of more than {LONGEST_IN_TRAINING} words are left out of training")
-        corpus = select_sentences(corpus, lengths <= LONGEST_IN_TRAINING)
-
+    corpus = _without_long(corpus, "training", note)
     roots = np.add.reduceat(corpus.heads == 0, corpus.starts[:-1], dtype=np.int64)
     several = int(np.count_nonzero(roots > 1))
     single_root = options.single_root
@@ -88,7 +89,9 @@ def read_training_data(
         note("the training treebank has a single sentence: do not expect the model to know much")
     return TrainingData(
         train=corpus,
-        dev=make_corpus(dev_blocks, words, numbers) if dev_blocks else None,
+        dev=_without_long(make_corpus(dev_blocks, words, numbers), "development", note)
+        if dev_blocks
+        else None,
         keys=keys,
         names=names,
         allowed=_allowed_labels(corpus, len(names)),
@@ -122,6 +125,19 @@ def _read(source: TreebankLike, role: str, format: str | None, skip_bad: bool, n
     return blocks
 
 
+def _without_long(corpus: Corpus, role: str, note: Note) -> Corpus:
+    """The corpus without sentences that would take too much memory."""
+    lengths = np.diff(corpus.starts) - 1
+    if lengths.max() <= LONGEST_IN_TRAINING:
+        return corpus
+    count = int(np.count_nonzero(lengths > LONGEST_IN_TRAINING))
+    note(f"{count} {role} sentences of more than {LONGEST_IN_TRAINING} words are left out")
+    kept = select_sentences(corpus, lengths <= LONGEST_IN_TRAINING)
+    if len(kept.starts) == 1:
+        raise InputError(f"no {role} sentence is left")
+    return kept
+
+
 def _allowed_labels(corpus: Corpus, labels: int) -> NDArray[np.bool_]:
     """The labels seen on arcs from the root and on others; all of them where nothing was seen."""
     allowed = np.zeros((2, labels), np.bool_)
@@ -133,7 +149,8 @@ def _allowed_labels(corpus: Corpus, labels: int) -> NDArray[np.bool_]:
 
 
 def _fingerprint(treebanks: tuple[list[Block], ...], options: Options) -> str:
-    digest = hashlib.blake2b(repr(sorted(asdict(options).items())).encode(), digest_size=16)
+    made_by = repr((arcwise.__version__, sorted(asdict(options).items())))
+    digest = hashlib.blake2b(made_by.encode(), digest_size=16)
     for blocks in treebanks:
         digest.update(sum(len(block.data) for block in blocks).to_bytes(8, "little"))
         for block in blocks:

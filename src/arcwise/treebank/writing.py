@@ -28,11 +28,11 @@ def write_conllu(sentences: Iterable[Sentence], path: PathLike) -> None:
 
 
 @contextmanager
-def open_output(path: PathLike) -> Iterator[BinaryIO]:
+def open_output(path: PathLike, *, compress: bool = True) -> Iterator[BinaryIO]:
     """A binary file to write to that appears under its name only when all is written.
 
     The bytes go to a temporary file beside the target, which replaces it when the block ends; on any error it
-    is removed and the target stays as it was. `.gz`, `.xz` and `.zst` compress. The permissions are those of
+    is removed and the target stays as it was. With `compress`, `.gz`, `.xz` and `.zst` do. The permissions are those of
     a plain open. "-" is standard output; it and whatever is not a regular file (a device, a pipe) is written
     to directly.
     """
@@ -55,7 +55,7 @@ def open_output(path: PathLike) -> Iterator[BinaryIO]:
         raise InputError(f"cannot write it: {describe(error)}", file=str(path)) from None
     try:
         with file:
-            if target.suffix in _COMPRESSORS:
+            if compress and target.suffix in _COMPRESSORS:
                 with _COMPRESSORS[target.suffix](file) as compressed:
                     yield compressed
             else:

@@ -10,9 +10,9 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
-from arcwise.cli.bench_row import Row, at_most, times_as_fast
-from arcwise.cli.bench_search_peers import EISNER_PEERS, ufal
-from arcwise.cli.bench_timing import Action, Say, medians, silent
+from arcwise.bench.row import Row, at_most, times_as_fast
+from arcwise.bench.search_peers import EISNER_PEERS, ufal
+from arcwise.bench.timing import Action, Say, medians, silent
 from arcwise.kernels import kernel
 from arcwise.search.decode import decode
 from arcwise.search.eisner import eisner_trees

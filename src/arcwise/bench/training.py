@@ -7,9 +7,9 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from arcwise.cli.bench_row import Row, at_least, at_most
-from arcwise.cli.bench_timing import Child, Say, run_python, silent
-from arcwise.cli.bench_treebank import BenchTreebank, make_treebank
+from arcwise.bench.row import Row, at_least, at_most
+from arcwise.bench.timing import Child, Say, run_python, silent
+from arcwise.bench.treebank import BenchTreebank, make_treebank
 from arcwise.evaluation.attachment import accuracy
 from arcwise.pipeline.parser import Parser, load
 from arcwise.treebank.formats import DEPREL

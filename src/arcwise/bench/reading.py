@@ -7,9 +7,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, TextIO
 
-from arcwise.cli.bench_row import Row, times_as_fast
-from arcwise.cli.bench_timing import Action, Say, medians, silent
-from arcwise.cli.bench_treebank import BenchTreebank
+from arcwise.bench.row import Row, times_as_fast
+from arcwise.bench.timing import Action, Say, medians, silent
+from arcwise.bench.treebank import BenchTreebank
 from arcwise.treebank.reading import read_blocks, read_conllu
 
 _TIMES = 8.0

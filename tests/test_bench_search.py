@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arcwise.cli.bench_search import rows
+from arcwise.bench.search import rows
 
 
 def test_every_figure_is_reported():

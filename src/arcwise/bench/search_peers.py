@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from arcwise.cli.bench_timing import Action
+from arcwise.bench.timing import Action
 
 Batch = NDArray[np.float64]
 

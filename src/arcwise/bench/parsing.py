@@ -7,10 +7,10 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
-from arcwise.cli.bench_parsing_peers import PEERS
-from arcwise.cli.bench_row import Row, at_least, at_most, times_as_fast
-from arcwise.cli.bench_timing import Action, Say, medians, run_python, silent
-from arcwise.cli.bench_treebank import BenchTreebank, make_sentences
+from arcwise.bench.parsing_peers import PEERS
+from arcwise.bench.row import Row, at_least, at_most, times_as_fast
+from arcwise.bench.timing import Action, Say, medians, run_python, silent
+from arcwise.bench.treebank import BenchTreebank, make_sentences
 from arcwise.errors import InputError
 from arcwise.pipeline.parser import Parser, load
 from arcwise.pipeline.streaming import map_in_order

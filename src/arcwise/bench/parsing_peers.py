@@ -13,8 +13,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from arcwise.cli.bench_timing import Action
-from arcwise.cli.bench_treebank import BenchTreebank
+from arcwise.bench.timing import Action
+from arcwise.bench.treebank import BenchTreebank
 from arcwise.treebank.reading import read_conllu
 from arcwise.treebank.sentence import Sentence
 
