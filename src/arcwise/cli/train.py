@@ -34,6 +34,10 @@ _SIZES: dict[str, dict[str, int]] = {
     "--learner", type=click.Choice(["mira", "perceptron"]), default="mira", show_default=True,
     help="How the weights are learned.",
 )  # fmt: skip
+@click.option(
+    "--labels", type=click.Choice(["both", "joint", "after"]), default="both", show_default=True,
+    help="Find them with the arcs (joint), in the tree found (after), or both, their scores added.",
+)  # fmt: skip
 @click.option("--epochs", type=click.IntRange(1), help="At most so many for the trees.  [default: 12]")
 @click.option("--label-epochs", type=click.IntRange(1), help="At most so many for the labels.  [default: 6]")
 @click.option(

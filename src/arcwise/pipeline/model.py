@@ -23,6 +23,7 @@ from arcwise.treebank.writing import open_output
 
 _KIND, _VERSION = "arcwise model", 1
 _CHECKSUM_BYTES = 16
+_CACHE_LINE = 64
 _LABELS_PER_ROW = 32  # rows of label weights are filled up to a multiple of this: whole vector registers
 
 
@@ -75,18 +76,17 @@ class Model:
         width = -(-len(self.names) // _LABELS_PER_ROW) * _LABELS_PER_ROW
         penalties = np.full((2, width), FORBIDDEN, np.int16)
         penalties[:, : len(self.names)][self.arrays["allowed"]] = 0
-        rows = {}
-        for name in {"labels", "final"} & self.arrays.keys():
-            rows[name] = np.zeros((1 << self.settings.label_bits, width), np.int8)
-            rows[name][:, : len(self.names)] = self.arrays[name]
+        rows = {
+            name: _laid_out(self.arrays[name], width) for name in {"labels", "final"} & self.arrays.keys()
+        }
         settings = self.settings
         return Weights(
             templates=compile_templates(settings.coarse, settings.arcs, settings.labels),
-            coarse=self.arrays["coarse"],
+            coarse=_laid_out(self.arrays["coarse"][:, None], 1)[:, 0],
             coarse_bits=settings.coarse_bits,
             most_heads=settings.most_heads,
             threshold=settings.threshold / float(self.arrays["scales"][0]),
-            arcs=self.arrays["arcs"],
+            arcs=_laid_out(self.arrays["arcs"][:, None], 1)[:, 0],
             arc_bits=settings.arc_bits,
             label_bits=settings.label_bits,
             penalties=penalties,
@@ -99,6 +99,21 @@ class Model:
     def vocabulary(self) -> Vocabulary:
         """The vocabulary as a hash table."""
         return vocabulary(self.arrays["keys"])
+
+
+def _laid_out(table: NDArray[np.int8], width: int) -> NDArray[np.int8]:
+    """A copy with rows filled up with zeros to `width`, laid out for random access.
+
+    It begins with a line of the cache, so that what should share a line does; and in memory that NumPy itself allocated, for
+    which it asks the system for large pages.
+    """
+    rows = len(table)
+    room = np.empty(rows * width + _CACHE_LINE, np.uint8)
+    begin = -room.ctypes.data % _CACHE_LINE
+    copy = room[begin : begin + rows * width].view(np.int8).reshape(rows, width)
+    copy[:, : table.shape[1]] = table
+    copy[:, table.shape[1] :] = 0
+    return copy
 
 
 def quantise(weights: NDArray[np.float32]) -> tuple[NDArray[np.int8], float]:
