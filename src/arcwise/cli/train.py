@@ -52,7 +52,7 @@ _SIZES: dict[str, dict[str, int]] = {
 )  # fmt: skip
 @click.option(
     "--size", type=click.Choice(list(_SIZES)), default="normal", show_default=True,
-    help="Of the model file: about 1, 24 or 62 MB for 50 labels.",
+    help="Of the model file: about 1, 17 or 62 MB for 50 labels.",
 )  # fmt: skip
 @click.option(
     "--format", "form", type=click.Choice(list(FORMATS)),

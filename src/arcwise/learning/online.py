@@ -52,6 +52,15 @@ def make_training(arc_bits: int, label_bits: int, labels: int) -> Training:
 
 
 @kernel
+def average(weights: NDArray[np.float32], moves: NDArray[np.float64], steps: int) -> NDArray[np.float32]:
+    """The mean of the weights after each of the steps made."""
+    mean = np.empty(len(weights), np.float32)
+    for i in range(len(weights)):
+        mean[i] = np.float32(weights[i] - moves[i] / steps)
+    return mean
+
+
+@kernel
 def _label_scores(training: Training, rows: Indices, count: int, scores: NDArray[np.float32]) -> None:
     labels = training.labels
     table = training.weights[1 << training.arc_bits :]

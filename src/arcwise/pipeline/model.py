@@ -33,7 +33,7 @@ class Settings:
 
     coarse_bits: int = 21
     arc_bits: int = 23
-    label_bits: int = 17
+    label_bits: int = 16
     most_heads: int = 17
     threshold: float = 5.0  # in units of log-probability
     coarse: str = COARSE
@@ -122,8 +122,10 @@ def quantise(weights: NDArray[np.float32]) -> tuple[NDArray[np.int8], float]:
     >>> quantise(np.array([0.5, -1.27, 0.0], np.float32))[0]
     array([  50, -127,    0], dtype=int8)
     """
-    unit = float(np.float32(np.abs(weights).max(initial=0.0) / 127)) or 1.0
-    return np.round(weights / np.float32(unit)).astype(np.int8), unit
+    greatest = max(weights.max(initial=0.0), -weights.min(initial=0.0))
+    unit = float(np.float32(greatest / 127)) or 1.0
+    scaled = weights / np.float32(unit)
+    return np.rint(scaled, out=scaled).astype(np.int8), unit
 
 
 def _checksum(header: str, arrays: dict[str, NDArray[Any]]) -> str:

@@ -15,7 +15,7 @@ from arcwise.errors import ArcwiseError, InputError
 from arcwise.evaluation.attachment import accuracy
 from arcwise.features.templates import compile_templates
 from arcwise.learning.labels import LABEL_LEARNERS, label_epoch
-from arcwise.learning.online import LEARNERS, Training, make_training, online_epoch
+from arcwise.learning.online import LEARNERS, Training, average, make_training, online_epoch
 from arcwise.learning.pruned import prune_corpus
 from arcwise.learning.pruner import RATE, pruner_epoch
 from arcwise.pipeline.checkpoint import State, load_state, save_state
@@ -172,8 +172,7 @@ class _Run:
             wrong += wrong_heads + (wrong_labels if self.options.labels != "after" else 0)
             state.step += len(part)
             self._progress(state, share, wrong / (share * self.words))
-        average = (state.weights - state.moves / state.step).astype(np.float32)
-        both, unit = quantise(average)
+        both, unit = quantise(average(state.weights, state.moves, state.step))
         arcs = 1 << settings.arc_bits
         labels = both[arcs:].reshape(-1, len(self.data.names))
         scales = np.array([state.best["scales"][0], unit, unit], np.float32)
