@@ -14,6 +14,7 @@ from arcwise.evaluation.attachment import evaluate
 from arcwise.evaluation.score import Score
 from arcwise.treebank.reading import read_string
 from tests.evaluation import perturb
+from tests.pipeline.models import DATA, trained
 
 udeval = pytest.importorskip("udtools.udeval")
 
@@ -89,6 +90,16 @@ def test_a_treebank(treebanks: Path, retokenise: bool) -> None:
     gold = (treebanks / "en_ewt" / "dev.conllu").read_text(encoding="utf-8")
     spoiled = perturb.spoil(perturb.read(gold), Random(1), retokenise=retokenise)
     assert_equal(gold, perturb.write(spoiled))
+
+
+def test_output_of_the_parser() -> None:
+    gold = (DATA / "dev.conllu").read_text(encoding="utf-8")
+    assert_equal(gold, str(trained()(read_string(gold))))
+
+
+def test_output_of_the_parser_on_a_treebank(treebanks: Path) -> None:
+    gold = (treebanks / "en_ewt" / "dev.conllu").read_text(encoding="utf-8")
+    assert_equal(gold, str(trained()(read_string(gold))))
 
 
 @st.composite
