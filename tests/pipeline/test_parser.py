@@ -167,6 +167,20 @@ def test_sentences_and_blocks_agree() -> None:
     assert str(trained()(block)).encode() == trained().parse_to_bytes(block).tobytes()
 
 
+def test_sentences_of_many_files_are_parsed_together_as_they_are_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(parser_module, "_MOST_IN_GROUP", 7)
+    unended = read_string("1\tGo\tgo\tV\tV\t_\t0\troot\t_\t_\n", format="conllx")  # no blank line at the end
+    mixed = [sentence for file in FILES for block in data_blocks(file) for sentence in block[:9]]
+    mixed = [*mixed[:3], *unended, *unended, *mixed[3:]]
+    together = trained()(mixed)
+    assert [str(parsed) for parsed in together] == [str(trained()(sentence)[0]) for sentence in mixed]
+    assert [(parsed.file, parsed.line) for parsed in together] == [(s.file, s.line) for s in mixed]
+    assert [parsed.score for parsed in together] == [trained()(sentence)[0].score for sentence in mixed]
+    assert all(parsed.certified for parsed in together)
+
+
 def test_nothing() -> None:
     assert trained()([]) == []
     assert str(trained()([])) == ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,6 +21,7 @@ from arcwise.treebank.sentence import Sentence
 # The longest sentence that is parsed in one piece: a square of scores of 32 MB. A longer one is cut into pieces of this
 # many words, each parsed on its own; the roots of the later pieces then hang on the root of the first.
 LONGEST = 2000
+_MOST_IN_GROUP = 500  # sentences that are parsed in one call of the kernels
 
 
 class Trees(NamedTuple):
@@ -69,17 +70,20 @@ class Parser:
             if items and all(isinstance(item, str) for item in items):
                 items = [items]
             sentences = [item if isinstance(item, Sentence) else _from_words(item) for item in items]
-        return Document(self._parse_one(sentence) for sentence in sentences)
+        return Document(parsed for group in _groups(sentences) for parsed in self._parse_group(group))
 
-    def _parse_one(self, sentence: Sentence) -> Sentence:
-        block, _ = index_block(sentence.to_bytes(), sentence.format, check_trees=False)
+    def _parse_group(self, group: list[Sentence]) -> list[Sentence]:
+        """Parse sentences that make one block."""
+        format, file = group[0].format, group[0].file
+        data = b"".join(sentence.to_bytes() for sentence in group)
+        block, _ = index_block(data, format, file=file, check_trees=False)
         trees = self.parse_block(block)
-        return sentence.replace(
-            heads=trees.heads,
-            labels=[self.labels[label] for label in trees.labels],
-            score=float(trees.scores[0]),
-            certified=bool(trees.whole[0]),
-        )
+        parsed, _ = index_block(self.with_trees(block, trees), format, file=file, check_trees=False)
+        parsed.lines = np.array([sentence.line for sentence in group], np.int64)
+        return [
+            Sentence(parsed, i, score=float(trees.scores[i]), certified=bool(trees.whole[i]))
+            for i in range(len(group))
+        ]
 
     def parse_block(self, block: Block) -> Trees:
         """The best tree of every sentence of a block, among the arcs that the pruner keeps. Runs without the lock."""
@@ -136,6 +140,22 @@ def _cut(words: NDArray[np.int32]) -> NDArray[np.int32]:
         return words
     cuts = [np.arange(a, b, LONGEST, dtype=np.int32) for a, b in pairwise(words)]
     return np.concatenate([*cuts, words[-1:]])
+
+
+def _groups(sentences: list[Sentence]) -> Iterator[list[Sentence]]:
+    """The sentences in groups whose bytes, joined, are one block: of one format and file, each ended by a blank line."""
+    group: list[Sentence] = []
+    for sentence in sentences:
+        if group and (
+            len(group) == _MOST_IN_GROUP
+            or (sentence.format, sentence.file) != (group[0].format, group[0].file)
+            or not group[-1].to_bytes().endswith(b"\n\n")
+        ):
+            yield group
+            group = []
+        group.append(sentence)
+    if group:
+        yield group
 
 
 def _from_words(words: Any) -> Sentence:

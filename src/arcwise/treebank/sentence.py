@@ -113,6 +113,11 @@ class Sentence:
         return self._block.data[first:last].tobytes()
 
     @property
+    def file(self) -> str:
+        """The name of its file, "" if it has none."""
+        return self._block.file
+
+    @property
     def line(self) -> int:
         """The line of its file on which it begins."""
         return int(self._block.lines[self._index])
