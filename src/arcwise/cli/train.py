@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arcwise.cli.terminal import counted, duration, say
-from arcwise.errors import InputError
 from arcwise.treebank.formats import FORMATS
 
 if TYPE_CHECKING:
@@ -85,8 +84,6 @@ def command(
       arcwise train train.conllu --dev dev.conllu -o my.arcwise
       arcwise train train.conllu --dev dev.conllu -o small.arcwise --size small --epochs 5
     """
-    if Path(output).is_dir():
-        raise InputError("a folder", expected="the name of the model file", file=output)
     from arcwise.cli.training_report import training_report
     from arcwise.pipeline.model import Settings
     from arcwise.pipeline.options import Options

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arcwise.features.arcs import distance_code
-from arcwise.features.hashing import spread
+from arcwise.features.coarse import coarse_features
 from arcwise.features.templates import Templates
 from arcwise.features.tokens import hash_tokens, longest_sentence, make_tokens
 from arcwise.kernels import kernel
@@ -37,7 +37,6 @@ def pruner_epoch(
     longest = longest_sentence(corpus.starts)
     tokens = make_tokens(longest, templates.end)
     number = templates.arcs
-    shift = np.uint32(32 - bits)
     indices = np.empty((longest + 1, number), np.uint32)
     p = np.empty(longest + 1)
     loss = 0.0
@@ -50,9 +49,7 @@ def pruner_epoch(
             best = -np.inf
             for h in range(size):
                 code = distance_code(h, m)
-                for t in range(number):
-                    x = np.uint32(tokens.as_head[h, t] + tokens.as_modifier[m, t])
-                    indices[h, t] = spread(x) >> shift
+                coarse_features(tokens, templates, bits, h, m, indices[h])
                 total = 0.0
                 for t in range(number):
                     total += weights[indices[h, t]] + weights[indices[h, t] ^ code]

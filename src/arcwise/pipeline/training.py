@@ -31,6 +31,7 @@ _LOOSER = 2.0  # added to the pruner's threshold in training: more wrong arcs to
 _PARTS = 50  # an epoch is so many calls of a kernel, to show progress between them
 
 Part = tuple[NDArray[np.int64], float]
+Arrays = dict[str, NDArray[Any]]
 
 
 def train(
@@ -122,8 +123,8 @@ class _Run:
     def next_epoch(self, state: State) -> State:
         """The state after one more epoch, and after the turn to the next stage where one ends."""
         trees = state.stage == "trees"
-        found = self._tree_epoch(state) if trees else self._label_epoch(state)
-        self._judge(state, found)
+        found, error = self._tree_epoch(state) if trees else self._label_epoch(state)
+        self._judge(state, found, error)
         stale = state.epoch - state.best_epoch >= self.options.patience
         if state.epoch < (self.options.epochs if trees else self.options.label_epochs) and not stale:
             return state
@@ -148,8 +149,8 @@ class _Run:
             history=state.history,
         )
 
-    def _tree_epoch(self, state: State) -> dict[str, NDArray[Any]]:
-        """Train arcs and labels together; returns the arrays of the model with the averaged weights."""
+    def _tree_epoch(self, state: State) -> tuple[Arrays, float]:
+        """Train arcs and labels together; returns the arrays of the model with the averaged weights, and the error."""
         settings = self.settings
         if self.pruned is None:
             self.pruned = prune_corpus(
@@ -171,15 +172,16 @@ class _Run:
             )  # fmt: skip
             wrong += wrong_heads + (wrong_labels if self.options.labels != "after" else 0)
             state.step += len(part)
-            self._progress(state, share, wrong / (share * self.words))
+            self._progress(state, state.epoch + 1, share, wrong / (share * self.words))
         both, unit = quantise(average(state.weights, state.moves, state.step))
         arcs = 1 << settings.arc_bits
         labels = both[arcs:].reshape(-1, len(self.data.names))
         scales = np.array([state.best["scales"][0], unit, unit], np.float32)
-        return state.best | {"arcs": both[:arcs].copy(), "labels": labels, "scales": scales}
+        found = state.best | {"arcs": both[:arcs].copy(), "labels": labels, "scales": scales}
+        return found, wrong / self.words
 
-    def _label_epoch(self, state: State) -> dict[str, NDArray[Any]]:
-        """Train the labels of known trees; their weights are added to those found together with the arcs."""
+    def _label_epoch(self, state: State) -> tuple[Arrays, float]:
+        """Train the labels of known trees; their weights are added to those found together with the arcs. Returns as above."""
         wrong = 0
         for part, share in self._parts("labels", state.epoch):
             wrong += label_epoch(
@@ -187,13 +189,13 @@ class _Run:
                 LABEL_LEARNERS[self.options.learner], state.step, state.weights, state.moves,
             )  # fmt: skip
             state.step += int(np.sum(self.data.train.starts[part + 1] - self.data.train.starts[part] - 1))
-            self._progress(state, share, wrong / (share * self.words))
+            self._progress(state, state.epoch + 1, share, wrong / (share * self.words))
         with_arcs = state.best["labels"] * state.best["scales"][1]
         final, unit = quantise(with_arcs + state.weights - state.moves / np.float32(state.step))
         scales = np.array([*state.best["scales"][:2], unit], np.float32)
-        return state.best | {"final": final, "scales": scales}
+        return state.best | {"final": final, "scales": scales}, wrong / self.words
 
-    def _judge(self, state: State, found: dict[str, NDArray[Any]]) -> None:
+    def _judge(self, state: State, found: Arrays, error: float) -> None:
         """Keep `found` if it does better than the best so far on the development set."""
         state.epoch += 1
         uas = las = None
@@ -206,7 +208,7 @@ class _Run:
         if best:
             state.best, state.best_epoch = found, state.epoch
             state.best_uas, state.best_las = (-1.0, -1.0) if uas is None or las is None else (uas, las)
-        self._progress(state, 1.0, self.error, uas, las, best)
+        self._progress(state, state.epoch, 1.0, error, uas, las, best)
 
     def _accuracy(self, model: Model) -> tuple[float, float]:
         """UAS and LAS on the development set, in percent."""
@@ -219,7 +221,7 @@ class _Run:
         uas, las = accuracy(dev.heads, dev.labels, heads, labels)
         return 100 * uas, 100 * las
 
-    def model(self, arrays: dict[str, NDArray[Any]], state: State) -> Model:
+    def model(self, arrays: Arrays, state: State) -> Model:
         """A model of these arrays."""
         facts = {
             "arcwise": arcwise.__version__,
@@ -246,13 +248,12 @@ class _Run:
     def _progress(
         self,
         state: State,
+        epoch: int,
         share: float,
         error: float,
         uas: float | None = None,
         las: float | None = None,
         best: bool = False,
     ) -> None:
-        self.error = error
         epochs = self.options.epochs if state.stage == "trees" else self.options.label_epochs
-        epoch = state.epoch if uas is not None or best else state.epoch + 1
         self.watcher.progress(Progress(state.stage, epoch, epochs, share, error, uas, las, best))
