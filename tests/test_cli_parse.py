@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from click.testing import CliRunner
 
+import arcwise.cli.parse
 import arcwise.pipeline.parser
-from arcwise import load, train
+from arcwise import Sentence, load, train
 from arcwise.cli import arcwise_command, main
+from arcwise.cli.rendering import default_output_format, tree_width, wants_colour
+from arcwise.draw.latex import latex_document
+from arcwise.draw.svg import svg_document
 from arcwise.pipeline.model import Settings
 from arcwise.pipeline.streaming import map_in_order
 from arcwise.treebank.reading import BlockReader, read_conllu
@@ -145,6 +152,81 @@ def test_json_says_null_for_what_is_not_said(parse, tmp_path):
         ("_", "_", "_"),
         ("é", None, None),
     ]
+
+
+def drawn(model: Path, source: Path) -> list[Sentence]:
+    with BlockReader(source, check_trees=False) as reader:
+        return list(load(model)(sentence for block in reader for sentence in block))
+
+
+def test_trees_for_people(parse, model, monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)
+    sentences = drawn(model, DEV)
+    for jobs in (1, 2):
+        status, out, _ = parse(DEV, "-f", "tree", "--jobs", jobs)
+        assert status == 0
+        assert out.decode() == "".join(s.draw(width=100) + "\n\n" for s in sentences)
+    _, out, _ = parse(DEV, "-f", "tree", "--width", 50)
+    assert out.decode() == "".join(s.draw(width=50) + "\n\n" for s in sentences)
+    assert max(map(len, out.decode().split("\n"))) <= 50
+    monkeypatch.setenv("COLUMNS", "70")
+    assert parse(DEV, "-f", "tree")[1].decode() == "".join(s.draw(width=70) + "\n\n" for s in sentences)
+    assert parse(DEV, "-f", "tree", "--width", 10)[0] == 2
+
+
+def test_pictures_of_all_sentences_are_one_document(parse, model, monkeypatch):
+    monkeypatch.setattr(arcwise.cli.parse, "_BLOCK_BYTES", 1000)
+    sentences = drawn(model, DEV)
+    for jobs in (1, 3):
+        assert parse(DEV, "-f", "svg", "-j", jobs)[1].decode() == svg_document(sentences)
+        assert parse(DEV, "-f", "latex", "-j", jobs)[1].decode() == latex_document(sentences)
+        assert parse(DEV, "-f", "dot", "-j", jobs)[1].decode() == "".join(s.draw("dot") for s in sentences)
+    root = ElementTree.fromstring(svg_document(sentences))
+    assert len(root) == len(sentences) + 3  # title, style, paper
+
+
+def test_older_formats_are_drawn(parse):
+    for name in ("conllx", "conll2008", "conll2009"):
+        assert "▼" in parse(DATA / f"{name}.conll", "-f", "tree")[1].decode()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a terminal")
+@pytest.mark.parametrize("no_colour", ["", "1"])
+def test_a_terminal_gets_its_width_and_colours(model, no_colour):
+    import pty
+    import termios
+
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, 60))
+    environment = {**os.environ, "NO_COLOR": no_colour, "TERM": "xterm"}
+    environment.pop("COLUMNS", None)
+    with subprocess.Popen(
+        [*COMMAND, DEV, "-m", model, "-f", "tree", "-q"], stdout=theirs, env=environment
+    ) as process:
+        os.close(theirs)
+        seen = b""
+        with contextlib.suppress(OSError):  # how a terminal says that its program is gone
+            while data := os.read(ours, 1 << 16):
+                seen += data
+    os.close(ours)
+    assert process.returncode == 0
+    lines = seen.decode().split("\r\n")
+    assert ("\x1b[38" in seen.decode()) == (not no_colour)
+    assert max(len(re.sub(r"\x1b\[[\d;]*m", "", line)) for line in lines) in range(50, 61)
+
+
+def test_what_is_drawn_for_whom(monkeypatch):
+    assert default_output_format(raw_text=True, on_screen=True) == "tree"
+    assert default_output_format(raw_text=True, on_screen=False) == "conllu"
+    assert default_output_format(raw_text=False, on_screen=True) is None
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert [wants_colour(on_screen) for on_screen in (True, False)] == [True, False]
+    monkeypatch.setenv("TERM", "dumb")
+    assert not wants_colour(on_screen=True)
+    for columns, width in (("", 100), ("0", 100), ("nonsense", 100), ("77", 77)):
+        monkeypatch.setenv("COLUMNS", columns)
+        assert tree_width(on_screen=False) == width
 
 
 def test_older_formats_keep_their_shape_or_become_conllu(parse, tmp_path):

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from arcwise.features.attributes import number_words
 from arcwise.features.coarse import coarse_scores
 from arcwise.learning.corpus import Corpus
+from arcwise.parts.arcs import ANY_HEAD, ANY_WORD, keep_heads
 from arcwise.pipeline.model import Model, Settings
-from arcwise.pipeline.sentences import parse_sentences
+from arcwise.pipeline.sentences import ANY_LABEL, UNKNOWN_LABEL, parse_sentences
 from arcwise.search.decode import decode
 from arcwise.trees.enumerate import all_trees
 from tests.learning.corpora import TEMPLATES, Features
@@ -24,32 +25,40 @@ def corpus_of(model: Model, sentences: int, mean_length: float) -> Corpus:
     block = synthetic_block(sentences, mean_length)
     numbers = number_words(block.data, block.starts, block.stops, block.words, model.vocabulary())
     starts = block.words + np.arange(len(block.words), dtype=np.int64)
-    return Corpus(numbers, starts, np.full(len(numbers), -5, np.int32), np.full(len(numbers), -5, np.int32))
+    heads, labels = np.full(len(numbers), ANY_HEAD, np.int32), np.full(len(numbers), ANY_LABEL, np.int32)
+    return Corpus(numbers, starts, heads, labels)
 
 
 def parsed(model: Model, corpus: Corpus) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     heads, labels = corpus.heads.copy(), corpus.labels.copy()
     scores = np.full(len(corpus.starts) - 1, np.nan)
     kept = parse_sentences(corpus.numbers, corpus.starts, model.weights(), heads, labels, scores)
-    assert kept >= len(heads) - len(scores)
+    assert kept >= sum(np.diff(corpus.starts)[scores > -np.inf] - 1)
     return heads, labels, scores
 
 
-def slow_matrix(model: Model, features: Features, numbers: np.ndarray) -> np.ndarray:
-    """The scores of all arcs that the pruner keeps, from the weights as they are stored."""
+def slow_matrix(model: Model, features: Features) -> np.ndarray | None:
+    """The scores of all arcs that the pruner keeps, from the weights as they are stored; None if no tree has what is given."""
     n, chosen, arrays = features.n, model.settings, model.arrays
     coarse = np.zeros((n + 1, n + 1))
     coarse_scores(features.tokens, TEMPLATES, arrays["coarse"], chosen.coarse_bits, coarse)
-    coarse_tree = decode(coarse, single_root=model.single_root).heads
+    keep_heads(coarse, features.heads)
     trees = all_trees(n, model.single_root)
     sums = coarse[trees[:, 1:], np.arange(1, n + 1)].sum(axis=1)
+    if sums.max() == -np.inf:
+        return None
+    coarse_tree = decode(coarse, single_root=model.single_root).heads
     assert coarse[coarse_tree[1:], np.arange(1, n + 1)].sum() == sums.max()
     S = np.full((n + 1, n + 1), -np.inf)
     threshold = chosen.threshold / float(arrays["scales"][0])
     for m in range(1, n + 1):
+        label = features.labels[m]
         for h in naive_heads(coarse, m, coarse_tree[m], chosen.most_heads, threshold):
             of_labels = arrays["labels"][features.label(h, m)].astype(int).sum(axis=0)
-            best = of_labels[arrays["allowed"][min(h, 1)]].max()
+            if label == ANY_LABEL:
+                best = of_labels[arrays["allowed"][min(h, 1)]].max()
+            else:
+                best = 0 if label == UNKNOWN_LABEL else of_labels[label]
             S[h, m] = arrays["arcs"][features.arc(h, m)].astype(int).sum() + best
     return S
 
@@ -83,11 +92,70 @@ def test_the_tree_is_the_best_one(
             assert found[begin + m] == sums.argmax()
         if features.n > 6:
             continue
-        S = slow_matrix(model, features, corpus.numbers[begin:end])
+        S = slow_matrix(model, features)
+        assert S is not None
         trees = all_trees(features.n, single_root)
         best = S[trees[:, 1:], np.arange(1, features.n + 1)].sum(axis=1).max()
         assert scores[s] == best
         assert S[tree[1:], np.arange(1, features.n + 1)].sum() == best
+        checked += 1
+    assert checked > 3
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    seed=st.integers(0, 10**6),
+    single_root=st.booleans(),
+    labels=st.sampled_from([1, 2, 5, 33]),
+    share=st.sampled_from([0.2, 0.5, 0.9]),
+    all_arcs=st.booleans(),
+)
+def test_the_tree_is_the_best_one_with_what_is_given(
+    seed: int, single_root: bool, labels: int, share: float, all_arcs: bool
+) -> None:
+    """Heads and labels at random, so that many admit no tree; with a pruner that keeps all arcs, or few."""
+    pruner = {"most_heads": 1000, "threshold": np.inf} if all_arcs else {"most_heads": 3, "threshold": 0.5}
+    chosen = Settings(coarse_bits=12, arc_bits=16, label_bits=10, **pruner)  # type: ignore[arg-type]
+    block = synthetic_block(20, 3.0)
+    model = random_model(seed, [block], single_root=single_root, labels=labels, settings=chosen)
+    corpus = corpus_of(model, 20, 3.0)
+    random = np.random.default_rng(seed)
+    for s, (begin, end) in enumerate(zip(corpus.starts[:-1], corpus.starts[1:], strict=True)):
+        given = random.random((2, end - begin)) < share
+        gold = np.append(-1, block.heads[block.words[s] : block.words[s + 1]])
+        other = random.integers(ANY_WORD, end - begin, size=end - begin)
+        other[other == np.arange(end - begin)] = ANY_HEAD
+        some = np.where(random.random(end - begin) < 0.8, gold, other)
+        corpus.heads[begin:end][given[0]] = some[given[0]]
+        corpus.labels[begin:end][given[1]] = random.integers(UNKNOWN_LABEL, labels, size=given[1].sum())
+    heads, found, scores = parsed(model, corpus)
+    checked = 0
+    for s, (begin, end) in enumerate(zip(corpus.starts[:-1], corpus.starts[1:], strict=True)):
+        features = Features(corpus, s, chosen.arc_bits, chosen.label_bits)
+        n, tree = features.n, heads[begin:end]
+        if n > 5:
+            continue
+        S = slow_matrix(model, features)
+        if S is None:
+            assert scores[s] == -np.inf
+            continue
+        if all_arcs:
+            admitted = np.where(np.eye(n + 1, dtype=bool), -np.inf, 0.0)
+            keep_heads(admitted, features.heads)
+            assert (np.isfinite(S) == np.isfinite(admitted))[:, 1:].all()
+        trees = all_trees(n, single_root)
+        assert scores[s] == S[trees[:, 1:], np.arange(1, n + 1)].sum(axis=1).max()
+        assert S[tree[1:], np.arange(1, n + 1)].sum() == scores[s]
+        assert is_tree(tree.tolist())
+        assert (tree[1:] == 0).sum() == 1 or not single_root
+        for m in range(1, n + 1):
+            assert features.heads[m] in (tree[m], ANY_HEAD) or (features.heads[m] == ANY_WORD and tree[m] > 0)
+            if features.labels[m] != ANY_LABEL:
+                assert found[begin + m] == features.labels[m]
+            else:
+                sums = model.arrays["final"][features.in_tree(tree, m)].astype(int).sum(axis=0)
+                sums = np.where(model.arrays["allowed"][min(tree[m], 1)], sums, -(10**6))
+                assert found[begin + m] == sums.argmax()
         checked += 1
     assert checked > 3
 

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -138,3 +141,24 @@ def test_from_words_refuses():
         Sentence.from_words(["a"], comments=["b\nc"])
     with pytest.raises(InputError, match="3 values for LEMMA"):
         Sentence.from_words(["a"], lemmas=["a", "b", "c"])
+
+
+def test_pictures():
+    sentence = read_string(examples.CONLLU)[0]
+    beginnings = {"svg": "<svg ", "latex": "% needs ", "dot": "digraph {"}
+    for format, beginning in beginnings.items():
+        assert sentence.draw(format).startswith(beginning)
+    assert "╭" in sentence.draw()
+    assert "\x1b[" in sentence.draw(colour=True)
+    assert len(sentence.draw(width=40).split("\n")) > len(sentence.draw().split("\n"))
+    assert sentence._repr_svg_() == sentence.draw("svg")
+    with pytest.raises(InputError, match="'png', expected tree, svg, latex or dot"):
+        sentence.draw("png")
+
+
+def test_drawing_costs_nothing_until_it_is_used():
+    code = (
+        "import sys, arcwise.treebank.sentence; print([m for m in sys.modules if 'draw' in m or 'rich' in m])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

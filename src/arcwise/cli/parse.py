@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Callable
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from arcwise.cli.rendering import OUTPUT_FORMATS, rendering, tree_width, wants_colour
 from arcwise.cli.terminal import compiled_kernels, counted, duration, progress_bar, say
 from arcwise.errors import ModelError
-from arcwise.treebank.formats import CONLLU, FEATS, FORM, FORMATS, LEMMA, UPOS, XPOS
+from arcwise.treebank.formats import FORMATS
 
 if TYPE_CHECKING:
-    from arcwise.pipeline.parser import Parser, Trees
+    from arcwise.pipeline.parser import Trees
     from arcwise.treebank.block import Block
     from arcwise.treebank.reading import BlockReader
-
-Render = Callable[["Parser", "Block", "Trees"], bytes | memoryview]
 
 # Small enough that the threads end together, large enough that a block costs nothing beside its sentences.
 _BLOCK_BYTES = 1 << 17
@@ -58,8 +56,12 @@ class _Tally:
     "--format", "form", type=click.Choice(list(FORMATS)), help="The format of FILE; recognised if not given."
 )
 @click.option(
-    "--output-format", type=click.Choice(["conllu", "json"]),
+    "-f", "--output-format", type=click.Choice(OUTPUT_FORMATS),
     help="What to write; the format of FILE if not given.",
+)  # fmt: skip
+@click.option(
+    "--width", type=click.IntRange(40),
+    help="How wide trees may be; as the terminal, else as COLUMNS says, else 100.",
 )  # fmt: skip
 @click.option("--skip-bad", is_flag=True, help="Leave out malformed sentences, and count them.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress bar and no summary.")
@@ -70,6 +72,7 @@ def command(
     jobs: int,
     form: str | None,
     output_format: str | None,
+    width: int | None,
     skip_bad: bool,
     quiet: bool,
 ) -> None:
@@ -80,14 +83,23 @@ def command(
     complete, may be FILE itself, and is compressed if its name ends in .gz, .xz or .zst. A sentence of more
     than 2000 words is parsed in pieces.
 
-    With --output-format json every line is an object for one sentence, {"sent_id", "text", "words", "score"},
-    and every word one of {"id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel"}; what the file
-    does not say is null. Ranges and empty nodes are left out.
+    -f conllu converts the older formats. -f tree draws every tree for a terminal, folded to its width, in colours
+    unless NO_COLOR is set; -f svg, -f latex (tikz-dependency) and -f dot (Graphviz) draw for browsers and papers: all
+    sentences in one document, for Graphviz one graph each.
+
+    -f json writes one object a line for each sentence, without ranges and empty nodes; null is what the file does
+    not say:
+
+    \b
+      {"sent_id": "7", "text": "Go on", "words": [
+        {"id": 1, "form": "Go", "lemma": "go", "upos": "VERB", "xpos": "VB", "feats": "Mood=Imp",
+         "head": 0, "deprel": "root"}, ...], "score": 31.5}
 
     \b
     Example:
       arcwise parse text.conllu --model my.arcwise -o parsed.conllu --jobs 2
-      zcat text.conllu.gz | arcwise parse --model my.arcwise --output-format json | head
+      zcat text.conllu.gz | arcwise parse --model my.arcwise -f json | head
+      arcwise parse text.conllu --model my.arcwise -f svg -o trees.svg
     """
     if model is None:
         raise click.UsageError(f"no model is given. {_HOW_TO_TRAIN}")
@@ -106,82 +118,29 @@ def command(
         ) as reader:
             parser = load(model)
             loaded = perf_counter()
-            render = _renderer(reader, output_format)
-
-            def parse(block: Block) -> tuple[Trees, bytes | memoryview]:
-                trees = parser.parse_block(block)
-                return trees, render(parser, block, trees)
-
+            render = rendering(
+                output_format,
+                reader.format,
+                width=width or tree_width(on_screen),
+                colour=wants_colour(on_screen),
+            )
             tally = _Tally()
-            with open_output(output) as file, closing(map_in_order(parse, reader, jobs)) as parsed:
-                for trees, data in parsed:
+
+            def parse(block: Block) -> tuple[Trees, Any]:
+                trees = parser.parse_block(block)
+                return trees, render.block(parser, block, trees)
+
+            def counted_parts(parsed: Iterable[tuple[Trees, Any]]) -> Iterator[Any]:
+                for trees, part in parsed:
                     show("parsing", reader.bytes_read, reader.bytes_total)
-                    file.write(data)
                     tally.add(trees)
+                    yield part
+
+            with open_output(output) as file, closing(map_in_order(parse, reader, jobs)) as parsed:
+                for data in render.document(counted_parts(parsed)):
+                    file.write(data)
     if not quiet:
         _summary(tally, reader, jobs, loaded - started, perf_counter() - loaded)
-
-
-def _renderer(reader: BlockReader, output_format: str | None) -> Render:
-    if output_format == "json":
-        return _json_lines
-    return _as_conllu if output_format == "conllu" and reader.format is not CONLLU else _in_place
-
-
-def _in_place(parser: Parser, block: Block, trees: Trees) -> memoryview:
-    return parser.with_trees(block, trees).data
-
-
-def _as_conllu(parser: Parser, block: Block, trees: Trees) -> bytes:
-    """A block of another format as CoNLL-U."""
-    columns = [block.column(role) for role in (FORM, LEMMA, UPOS, XPOS, FEATS)]
-    labels = [parser.labels[label] for label in trees.labels]
-    rows = list(zip(*columns, map(str, trees.heads), labels, strict=True))
-    lines = []
-    for begin, end in zip(block.words[:-1].tolist(), block.words[1:].tolist(), strict=True):
-        lines += ["\t".join((str(number), *row, "_", "_")) for number, row in enumerate(rows[begin:end], 1)]
-        lines.append("")
-    return "\n".join([*lines, ""]).encode()
-
-
-def _json_lines(parser: Parser, block: Block, trees: Trees) -> bytes:
-    """One JSON object a sentence, one a line."""
-    encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-    forms = block.column(FORM)
-    attributes = [
-        [
-            None if value == "_" != form else value
-            for form, value in zip(forms, block.column(role), strict=True)
-        ]
-        for role in (LEMMA, UPOS, XPOS, FEATS)
-    ]
-    labels = [parser.labels[label] for label in trees.labels]
-    rows = list(zip(forms, *attributes, trees.heads.tolist(), labels, strict=True))
-    bounds, scores = block.words.tolist(), trees.scores.tolist()
-    lines = []
-    for sentence in range(len(block)):
-        words = [
-            {
-                "id": number, "form": form, "lemma": lemma, "upos": upos, "xpos": xpos, "feats": feats,
-                "head": head, "deprel": label,
-            }
-            for number, (form, lemma, upos, xpos, feats, head, label) in enumerate(
-                rows[bounds[sentence] : bounds[sentence + 1]], 1
-            )
-        ]  # fmt: skip
-        lines.append(encode({**_comments(block, sentence), "words": words, "score": scores[sentence]}))
-    return "\n".join([*lines, ""]).encode()
-
-
-def _comments(block: Block, sentence: int) -> dict[str, str | None]:
-    """What the comments before the first word say of the sentence's name and text."""
-    found: dict[str, str | None] = {"sent_id": None, "text": None}
-    start, stop = block.sentence_bytes[sentence], block.starts[block.words[sentence], 0]
-    for line in block.data[start:stop].tobytes().decode().split("\n"):
-        name, equals, value = line.removeprefix("#").partition("=")
-        if line.startswith("#") and equals and name.strip() in found:
-            found[name.strip()] = value.strip()
-    return found
 
 
 def _summary(tally: _Tally, reader: BlockReader, jobs: int, loading: float, seconds: float) -> None:

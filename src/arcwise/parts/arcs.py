@@ -9,6 +9,10 @@ from numpy.typing import NDArray
 
 from arcwise.kernels import kernel
 
+# In place of a head that is not given: any will do, or any but the root 0.
+ANY_HEAD, ANY_WORD = -1, -2
+_GREATEST = np.finfo(np.float64).max
+
 
 class Arcs(NamedTuple):
     """The arcs into word m are first[m] .. first[m + 1] - 1; heads[a] is the head of arc a."""
@@ -24,13 +28,34 @@ def make_arcs(longest: int, most: int) -> Arcs:
 
 
 @kernel
+def keep_heads(S: NDArray[np.float64], heads: NDArray[np.int32]) -> None:
+    """Forbid all arcs but those that `heads` admits: heads[m] is the head of m, or ANY_HEAD, or ANY_WORD. O(n) a word that is given.
+
+    >>> S = np.zeros((3, 3))
+    >>> keep_heads(S, np.array([-1, 2, ANY_WORD], np.int32))
+    >>> S[:, 1:]
+    array([[-inf, -inf],
+           [-inf,   0.],
+           [  0.,   0.]])
+    """
+    for m in range(1, len(heads)):
+        if heads[m] >= 0:
+            score = S[heads[m], m]
+            S[:, m] = -np.inf
+            S[heads[m], m] = score
+        elif heads[m] == ANY_WORD:
+            S[0, m] = -np.inf
+
+
+@kernel
 def prune(S: NDArray[np.float64], tree: NDArray[np.int32], most: int, threshold: float, arcs: Arcs) -> None:
     """Keep for every word the `most` - 1 best heads within `threshold` of its best, and its head in `tree`. O(n^2 * most).
 
     S: float64 (n+1, n+1), the scores of a coarse model. tree: a tree with as many roots as the search may give, so that the arcs
-    kept admit one too. Equal scores go to the smallest head.
+    kept admit one too. Equal scores go to the smallest head. An arc of -inf is never kept.
     """
     size = S.shape[0]
+    threshold = min(threshold, _GREATEST)  # -inf stays below
     a = 0
     for m in range(1, size):
         best = -np.inf

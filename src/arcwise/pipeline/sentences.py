@@ -18,9 +18,12 @@ from arcwise.features.context import (
 from arcwise.features.templates import Templates
 from arcwise.features.tokens import hash_tokens, longest_sentence, make_tokens
 from arcwise.kernels import kernel
-from arcwise.parts.arcs import make_arcs, prune
+from arcwise.parts.arcs import keep_heads, make_arcs, prune
 from arcwise.search.spanning_tree import make_room, spanning_tree
+from arcwise.search.status import FOUND
 
+# In place of a label that is not given, and of one that is given but has no weights.
+ANY_LABEL, UNKNOWN_LABEL = -1, -2
 # Added to the score of a label that an arc may not have. `check_label_templates` admits 85 rows at most, so a sum of label weights
 # is within 85 * 128 = 10880: with this penalty it stays below any without, and within int16.
 FORBIDDEN = -21800
@@ -87,7 +90,9 @@ def parse_sentences(
 
     Time a sentence: O(n^2) with a small constant, and the rich features of the arcs kept. numbers: int32, the words of all
     sentences as numbers, the root's row before each sentence's. starts: where sentence i begins there, and the end. heads,
-    labels: filled, by row of `numbers`. scores: filled, one a sentence, in units of the weights.
+    labels: by row of `numbers`, on entry what the tree must have, or ANY_HEAD, ANY_WORD, ANY_LABEL, UNKNOWN_LABEL; what was not
+    given is filled in. The arcs given are never pruned, and a label given is scored even where the model does not allow it. scores:
+    filled, one a sentence, in units of the weights; -inf where no tree has what is given.
     """
     templates = weights.templates
     longest = longest_sentence(starts)
@@ -105,20 +110,29 @@ def parse_sentences(
         tree_heads = heads[begin:end]
         hash_tokens(numbers[begin:end], templates, tokens)
         coarse_scores(tokens, templates, weights.coarse, weights.coarse_bits, S)
-        spanning_tree(S, weights.single_root, room, tree_heads)
+        keep_heads(S, tree_heads)
+        if spanning_tree(S, weights.single_root, room, tree_heads) != FOUND:
+            scores[s] = -np.inf
+            continue
         prune(S, tree_heads, weights.most_heads, weights.threshold, arcs)
         kept += arcs.first[size]
 
         S[:] = -np.inf
         for m in range(1, size):
+            label = labels[begin + m]
             for a in range(arcs.first[m], arcs.first[m + 1]):
                 h = arcs.heads[a]
                 total = 0
                 for k in range(arc_features(tokens, templates, weights.arc_bits, h, m, indices)):
                     total += weights.arcs[indices[k]]
                 count = label_features(tokens, templates, weights.label_bits, h, m, rows)
-                _sum_rows(weights.labels, rows, count, weights.penalties[min(h, 1)], label_scores)
-                S[h, m] = total + _greatest(label_scores)
+                penalties = weights.penalties[min(h, 1)]
+                _sum_rows(weights.labels, rows, count, penalties, label_scores)
+                if label == ANY_LABEL:
+                    total += _greatest(label_scores)
+                elif label != UNKNOWN_LABEL:
+                    total += label_scores[label] - penalties[label]
+                S[h, m] = total
         spanning_tree(S, weights.single_root, room, tree_heads)
 
         find_neighbours(tree_heads, tokens, tree)
@@ -127,6 +141,8 @@ def parse_sentences(
         for m in range(1, size):
             h = tree_heads[m]
             scores[s] += S[h, m]
+            if labels[begin + m] != ANY_LABEL:
+                continue
             if weights.in_context:
                 count = context_features(tokens, templates, weights.label_bits, tree_heads, tree, m, rows)
             else:

@@ -18,11 +18,12 @@ from arcwise.learning.labels import LABEL_LEARNERS, label_epoch
 from arcwise.learning.online import LEARNERS, Training, average, make_training, online_epoch
 from arcwise.learning.pruned import prune_corpus
 from arcwise.learning.pruner import RATE, pruner_epoch
+from arcwise.parts.arcs import ANY_HEAD
 from arcwise.pipeline.checkpoint import State, load_state, save_state
 from arcwise.pipeline.model import Model, quantise, save_model
 from arcwise.pipeline.options import Options, Progress, Watcher
 from arcwise.pipeline.parser import Parser
-from arcwise.pipeline.sentences import parse_sentences
+from arcwise.pipeline.sentences import ANY_LABEL, parse_sentences
 from arcwise.pipeline.training_data import TrainingData, TreebankLike, read_training_data
 
 _PRUNER_EPOCHS = 3
@@ -214,7 +215,7 @@ class _Run:
         """UAS and LAS on the development set, in percent."""
         dev = self.data.dev
         assert dev is not None
-        heads, labels = np.empty_like(dev.heads), np.empty_like(dev.labels)
+        heads, labels = np.full_like(dev.heads, ANY_HEAD), np.full_like(dev.labels, ANY_LABEL)
         parse_sentences(
             dev.numbers, dev.starts, model.weights(), heads, labels, np.empty(len(dev.starts) - 1)
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from arcwise.errors import InputError
 from arcwise.treebank.block import Block, index_block, pack_names
 from arcwise.treebank.formats import CONLLU, DEPREL, FEATS, FORM, LEMMA, UPOS, XPOS, Format, format_named
+from arcwise.treebank.word import Span, Word, find_words
 
 Column = Sequence[str | None]
 
@@ -38,8 +39,9 @@ class Sentence:
 
     `forms`, `lemmas`, `upos`, `xpos`, `feats`, `labels` and `misc` are lists of n + 1 strings as they stand
     in the file (`_` is unspecified), entry 0 is "". `heads` is int32 of length n + 1, -1 at 0 and for `_`.
-    `len(sentence)` is n, `str(sentence)` is its text in its format. A parser adds the tree's `score` and
-    whether it is `certified` to be the best.
+    `len(sentence)` is n, `str(sentence)` is its text in its format. A parser adds the tree's `score`,
+    whether it is `certified` to be the best, and the `confidences` of its arcs. `sentence[3]` is the third
+    word, as an object that knows its place in the tree; iteration gives all words from the first on.
 
     >>> sentence = Sentence.from_words(["Mary", "left"], heads=[2, 0], labels=["nsubj", "root"])
     >>> sentence.forms, sentence.heads.tolist(), sentence.labels
@@ -47,15 +49,31 @@ class Sentence:
     >>> print(str(sentence.replace(labels=["subj", "root"])).expandtabs(5).strip())
     1    Mary _    _    _    _    2    subj _    _
     2    left _    _    _    _    0    root _    _
+    >>> sentence[1].head, [word.form for word in sentence]
+    (<Word 2 'left', root>, ['Mary', 'left'])
+    >>> print(sentence.draw())
+              root
+     ╭─nsubj─╮ │
+     ▼       │ ▼
+    Mary     left
     """
 
-    __slots__ = ("_block", "_index", "certified", "score")
+    __slots__ = ("_block", "_confidences", "_index", "_spans", "certified", "score")
 
     def __init__(
-        self, block: Block, index: int, *, score: float | None = None, certified: bool = False
+        self,
+        block: Block,
+        index: int,
+        *,
+        score: float | None = None,
+        certified: bool = False,
+        confidences: Callable[[], ArrayLike] | None = None,
     ) -> None:
+        """Sentence `index` of a block. confidences: called once, when first asked for; gives n + 1 numbers, the first unused."""
         self._block, self._index = block, index
         self.score, self.certified = score, certified
+        self._confidences: Callable[[], ArrayLike] | NDArray[np.float64] | None = confidences
+        self._spans: list[Span | None] | None = None
 
     @classmethod
     def from_words(
@@ -100,6 +118,20 @@ class Sentence:
 
     def __len__(self) -> int:
         return int(self._block.words[self._index + 1] - self._block.words[self._index])
+
+    def __getitem__(self, id: int) -> Word:
+        """Word number `id`, 1..n as everywhere; nothing else is a word, so no root and no counting from the end."""
+        if not 1 <= id <= len(self):
+            raise IndexError(f"word {id} of a sentence with words 1 to {len(self)}")
+        return Word(self, int(id))
+
+    def __iter__(self) -> Iterator[Word]:
+        return iter(self.words)
+
+    @property
+    def words(self) -> list[Word]:
+        """The words 1..n."""
+        return [Word(self, id) for id in range(1, len(self) + 1)]
 
     def __str__(self) -> str:
         return self.to_bytes().decode()
@@ -170,6 +202,15 @@ class Sentence:
         heads[1:] = self._block.heads[first:last]
         return heads
 
+    @property
+    def confidences(self) -> NDArray[np.float64] | None:
+        """How sure the parser is of each word's head, from 0 to 1: n + 1 numbers, NaN at 0; None if it did not say."""
+        if callable(self._confidences):
+            values = np.array(self._confidences(), np.float64)
+            values[0] = np.nan
+            self._confidences = values
+        return self._confidences
+
     def _lines(self) -> list[str]:
         return str(self).strip("\n").split("\n")
 
@@ -208,6 +249,16 @@ class Sentence:
         return "".join(pieces).removesuffix(" ")
 
     @property
+    def spans(self) -> list[Span | None]:
+        """Where each word begins and ends in `text`, in characters; None at 0 and for what was not found there.
+
+        Of a multiword token each word has its part if the words' forms make up the token's, else the whole span.
+        """
+        if self._spans is None:
+            self._spans = find_words(self)
+        return list(self._spans)
+
+    @property
     def misc(self) -> list[str]:
         """The column MISC, `_` if the format has none."""
         column = self.format.misc
@@ -227,6 +278,39 @@ class Sentence:
         """The empty nodes."""
         rows = [(row[0].split("."), row) for row in self._rows() if "." in row[0]]
         return [EmptyNode(int(word), int(number), tuple(row)) for (word, number), row in rows]
+
+    def draw(
+        self,
+        format: str = "tree",
+        *,
+        width: int | None = None,
+        colour: bool = False,
+    ) -> str:
+        """A picture of the tree: "tree" for a terminal, "svg", "latex" (tikz-dependency) or "dot" (Graphviz).
+
+        width: that of the terminal, to which a long sentence is folded; colour: with its codes for colours.
+        """
+        if format == "tree":
+            from arcwise.draw.terminal import tree_text
+
+            return tree_text(self, width=width, colour=colour)
+        if format == "svg":
+            from arcwise.draw.svg import svg
+
+            return svg(self)
+        if format == "latex":
+            from arcwise.draw.latex import latex
+
+            return latex(self)
+        if format == "dot":
+            from arcwise.draw.dot import dot
+
+            return dot(self)
+        raise InputError(f"picture format {format!r}", expected="tree, svg, latex or dot")
+
+    def _repr_svg_(self) -> str:
+        """What a notebook shows."""
+        return self.draw("svg")
 
     def replace(
         self,
