@@ -20,9 +20,15 @@ _HOMES = {
     "Parser": "arcwise.pipeline.parser",
     "Sentence": "arcwise.treebank.sentence",
     "decode": "arcwise.search.decode",
+    "entropy": "arcwise.sums.front",
+    "expected_score": "arcwise.sums.front",
     "k_best": "arcwise.search.decode",
     "load": "arcwise.pipeline.parser",
+    "log_partition": "arcwise.sums.front",
+    "marginals": "arcwise.sums.front",
+    "min_risk": "arcwise.sums.front",
     "read_conllu": "arcwise.treebank.reading",
+    "sample": "arcwise.sums.front",
     "train": "arcwise.pipeline.training",
     "write_conllu": "arcwise.treebank.writing",
 }
@@ -40,6 +46,12 @@ if TYPE_CHECKING:
     from arcwise.search.decode import decode as decode
     from arcwise.search.decode import k_best as k_best
     from arcwise.search.result import Parse as Parse
+    from arcwise.sums.front import entropy as entropy
+    from arcwise.sums.front import expected_score as expected_score
+    from arcwise.sums.front import log_partition as log_partition
+    from arcwise.sums.front import marginals as marginals
+    from arcwise.sums.front import min_risk as min_risk
+    from arcwise.sums.front import sample as sample
     from arcwise.treebank.reading import read_conllu as read_conllu
     from arcwise.treebank.sentence import Sentence as Sentence
     from arcwise.treebank.writing import write_conllu as write_conllu
