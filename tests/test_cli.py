@@ -16,6 +16,7 @@ import arcwise
 from arcwise import kernels
 from arcwise.cli import arcwise_command, main, terminal
 from arcwise.cli.terminal import compiled_kernels, progress_bar
+from tests.pipeline.models import quick
 
 DATA = Path(__file__).parent / "data"
 COMMANDS = ["parse", "train", "evaluate", "analyze", "decode", "bench", "warmup"]
@@ -139,6 +140,7 @@ def test_warmup():
 
 def test_warmup_leaves_nothing_to_compile(tmp_path):
     """In a process of its own: no kernel that parse, train, evaluate, analyze and decode call has types unseen before."""
+    quick(DATA / "dev.conllu", output=tmp_path / "ready", epochs=1, label_epochs=1, gold_tags=False)
     program = f"""
 import sys
 import numpy as np
@@ -160,11 +162,21 @@ def unforeseen(*arguments):
     print(sorted(name for name, _ in compiled() - before))
 
 data = {str(DATA)!r}
+with open("text.txt", "w") as file:
+    file.write("It rained. Who knows?\\n\\n" * 3000)
 np.savez("scores.npz", one=np.random.default_rng(0).normal(size=(9, 9)), two=np.ones((3, 4, 4)))
+run("warmup")
+unforeseen("parse", "--text", "It rained.", "-m", "ready", "-f", "tree")
+unforeseen("parse", data + "/dev.conllu", "-m", "ready", "-o", "out", "-j", 2)
 run("warmup", "--all")
 treebanks = data + "/train.conllu", "--dev", data + "/dev.conllu"
 unforeseen("train", *treebanks, "-o", "m", "--size", "small", "--epochs", 1, "--label-epochs", 1)
 unforeseen("parse", data + "/dev.conllu", "-m", "m", "-o", "out", "-j", 2)
+unforeseen("parse", "--text", "It rained.", "-m", "m", "-f", "tree")
+unforeseen("parse", "text.txt", "-m", "m", "-j", 2, "--offsets")
+for form in ("sentences", "words", "vertical"):
+    unforeseen("parse", "text.txt", "-m", "m", "--format", form, "-f", "svg", "-o", "out.svg")
+unforeseen("parse", data + "/dev.conllu", "-m", "m", "--keep", "--retag", "-o", "out2")
 unforeseen("parse", data + "/conllx.conll", "-m", "m", "--output-format", "json")
 unforeseen("evaluate", data + "/dev.conllu", "out", "out", "--samples", 10)
 unforeseen("analyze", data + "/dev.conllu")
@@ -175,7 +187,7 @@ unforeseen("decode", "scores.npz", "--projective", "--k-best", 2, "--multi-root"
         [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout == "[]\n" * 7
+    assert done.stdout == "[]\n" * 15
 
 
 def test_only_kernels_missed_by_the_cache_count_as_compiled(monkeypatch):

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import time
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from click.testing import CliRunner
 from arcwise import load, train
 from arcwise.cli import arcwise_command, main
 from arcwise.cli.train import command
-from arcwise.cli.training_report import training_report
+from arcwise.cli.training_report import Clock, training_report
 from arcwise.learning.online import LEARNERS
 from arcwise.pipeline.model import Settings
 from arcwise.pipeline.options import Options, Progress
@@ -46,6 +47,12 @@ def test_a_model_and_what_is_told_of_it(run, tmp_path):
     status, out, err = run(TRAIN, "--dev", DEV, "-o", model, *QUICK, "--seed", 7)
     assert (status, out) == (0, "")
     lines = err.splitlines()
+    stages = [line.split()[:2] for line in lines]
+    assert stages[0] == ["words", "1/1"]
+    assert sorted(stages[1:12], key=lambda stage: int(stage[1].split("/")[0])) == [
+        ["tags", f"{number}/11"] for number in range(1, 12)
+    ]
+    lines = lines[12:]
     assert [line.split()[:2] for line in lines[:6]] == [
         *(["pruner", f"{epoch}/3"] for epoch in (1, 2, 3)),
         *(["trees", f"{epoch}/2"] for epoch in (1, 2)),
@@ -56,16 +63,19 @@ def test_a_model_and_what_is_told_of_it(run, tmp_path):
         lines[4],
     )
     assert epoch, lines[4]
-    assert 60 < float(epoch[2]) < float(epoch[1]) < 100
+    assert 50 < float(epoch[2]) < float(epoch[1]) < 100
     assert re.fullmatch(r"best epochs: \d of 2 for the trees and 1 of 1 for the labels", lines[6])
+    tags = r"development treebank: UPOS [\d.]+, XPOS [\d.]+, FEATS [\d.]+, LEMMA [\d.]+"
+    assert re.fullmatch(tags, lines[7])
     scores = r"development treebank: UAS [\d.]+, LAS [\d.]+ \(all words count, labels with their subtypes\)"
-    assert re.fullmatch(scores, lines[7])
-    assert "of CPU time" in lines[8]
-    assert lines[9].startswith(f"model: {model}, ")
-    assert lines[10] == f"parse with it: arcwise parse text.conllu --model {model} -o parsed.conllu"
+    assert re.fullmatch(scores, lines[8])
+    assert "of CPU time" in lines[9]
+    assert lines[10].startswith(f"model: {model}, ")
+    assert lines[11] == f"parse with it: arcwise parse text.conllu --model {model} -o parsed.conllu"
     assert list(tmp_path.iterdir()) == [model]
     parser = load(model)
     assert parser.single_root
+    assert parser.tagger is not None
     assert parser.model.facts["seed"] == 7
     assert len(parser(read_conllu(DEV))) == len(read_conllu(DEV))
 
@@ -81,15 +91,20 @@ def test_the_options_reach_the_training(run, tmp_path):
         1,
         "--order",
         1,
+        "--gold-tags",
+        "--jobs",
+        2,
         "--quiet",
     ]
     assert run(TRAIN, "--dev", DEV, "-o", tmp_path / "a", *QUICK, *options) == (0, "", "")
     settings = load(tmp_path / "a").model.settings
     train(
         TRAIN, DEV, tmp_path / "b", learner="perceptron", seed=3, single_root=False, patience=1, epochs=2,
-        label_epochs=1, settings=settings,
+        label_epochs=1, settings=settings, gold_tags=True,
     )  # fmt: skip
     assert settings.arc_bits < Settings().arc_bits
+    assert settings.tag_bits < Settings().tag_bits
+    assert load(tmp_path / "a").tagger is None
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
@@ -116,6 +131,7 @@ def test_a_killed_run_goes_on(tmp_path):
         "40",
         "--patience",
         "40",
+        "--gold-tags",
     ]
     process = subprocess.Popen(
         [sys.executable, "-m", "arcwise", "train", TRAIN, "-o", tmp_path / "killed", "--quiet", *options]
@@ -207,6 +223,17 @@ def test_unusable_outputs_are_refused_at_once(run, tmp_path):
         status, _, err = run(TRAIN, "-o", output)
         assert status == 2
         assert err.startswith(f"arcwise: {tmp_path}")
+
+
+def test_the_time_left_is_never_negative():
+    """Taggers that learn at the same time report in any order."""
+    now = count(10.0)
+    clock = Clock(Options(), lambda: next(now))
+    order = [(2, 0.5), (1, 0.25), (2, 0.75), (1, 1.0), (4, 0.25), (3, 1.0), (4, 1.0)]
+    left = [clock.left(Progress("tags", fold, 11, share, 0.1)) for fold, share in order]
+    assert left[:2] == [None, None]
+    assert all(time is not None and time > 0 for time in left[2:])
+    assert clock.left(Progress("pruner", 1, 3, 0.5, 0.1))
 
 
 def test_a_bar_on_a_terminal(monkeypatch):

@@ -17,6 +17,7 @@ EXPECTED = {
         "49 more trees, all certified: True",
     ],
     "edit_treebank.py": ["sentences of at most 12 words written to edited.conllu.gz", "nsubj"],
+    "parse_text.py": ["what was not believed: that the cat had opened the door"],
     "train_and_parse.py": ["words have the right head", "parser   <- nsubj    sleeps"],
 }
 

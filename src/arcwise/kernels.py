@@ -8,6 +8,8 @@ bounds checks on; the tests do (in a cache of their own).
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+from importlib.util import find_spec
 from typing import Any, TypeVar, cast
 
 import numba
@@ -30,6 +32,26 @@ def inline_kernel(function: F) -> F:
 def compiled_kernels() -> int:
     """How many kernels this process had to compile, because no earlier one left them in the cache."""
     return sum(bool(compiled.stats.cache_misses) for compiled in _kernels)
+
+
+def _scipy_is_there() -> None:
+    if find_spec("scipy") is None:
+        raise ImportError("no SciPy")
+
+
+def _load_without_scipy() -> None:
+    """Load the part of Numba that imports SciPy, which takes 0.25 s, only to see that it is there."""
+    from numba.np import linalg
+
+    real, linalg.ensure_blas = linalg.ensure_blas, _scipy_is_there
+    try:
+        import numba.np.arraymath  # noqa: F401
+    finally:
+        linalg.ensure_blas = real
+
+
+with suppress(ImportError, AttributeError):  # a Numba that is built otherwise is only slower to start
+    _load_without_scipy()
 
 
 def _compiled(function: F, **options: Any) -> F:

@@ -19,7 +19,7 @@ from arcwise.treebank.reading import read_conllu
 from tests.synthetic import synthetic_treebank
 
 DATA = Path(__file__).parent.parent / "data"
-SMALL = Settings(coarse_bits=12, arc_bits=16, label_bits=10)
+SMALL = Settings(coarse_bits=12, arc_bits=16, label_bits=10, tag_bits=14)
 
 
 def random_model(
@@ -92,12 +92,12 @@ class Recorder(Watcher):
 
 
 def quick(train_on: Any, dev: Any = None, output: Any = None, **options: Any) -> Parser:
-    """Train with small tables and few epochs."""
-    defaults: dict[str, Any] = {"epochs": 2, "label_epochs": 2, "settings": SMALL}
+    """Train with small tables, few epochs and no tagger."""
+    defaults: dict[str, Any] = {"epochs": 2, "label_epochs": 2, "settings": SMALL, "gold_tags": True}
     return train(train_on, dev, output, **(defaults | options))
 
 
 @cache
 def trained() -> Parser:
-    """A parser trained on tests/data."""
-    return quick(DATA / "train.conllu", DATA / "dev.conllu", epochs=4)
+    """A parser trained on tests/data, with tokeniser and tagger."""
+    return quick(DATA / "train.conllu", DATA / "dev.conllu", epochs=4, gold_tags=False, jobs=2)

@@ -8,22 +8,33 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.numpy import save, save_file
 
 from arcwise.errors import InputError, ModelError
-from arcwise.pipeline.model import Model, Settings, load_model, quantise, save_model, write_sealed
+from arcwise.pipeline.model import (
+    Model,
+    Settings,
+    load_model,
+    quantise,
+    read_sealed,
+    save_model,
+    write_sealed,
+)
 from arcwise.pipeline.parser import Parser, load
 from tests.pipeline.models import data_blocks, random_model, synthetic_block, trained
 
-TINY = Settings(coarse_bits=6, arc_bits=6, label_bits=6)
+TINY = Settings(coarse_bits=6, arc_bits=6, label_bits=6, tag_bits=6)
 
 
 def tiny() -> Model:
@@ -33,6 +44,21 @@ def tiny() -> Model:
 def tiny_bytes(folder: Path) -> bytes:
     save_model(tiny(), folder / "tiny")
     return (folder / "tiny").read_bytes()
+
+
+def unpacked_bytes(folder: Path) -> bytes:
+    """A model that is not compressed: every byte of it counts."""
+    return zstandard.decompress(tiny_bytes(folder))
+
+
+def refused_or_the_same(path: Path) -> None:
+    """A compressed file has a few bits that mean nothing."""
+    try:
+        model = load_model(path)
+    except ModelError:
+        return
+    for name, array in tiny().arrays.items():
+        np.testing.assert_array_equal(model.arrays[name], array)
 
 
 def refused(path: Path, match: str | None = None) -> None:
@@ -48,10 +74,15 @@ def test_round_trip(tmp_path: Path) -> None:
     save_model(model, tmp_path / "two")
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
     assert sorted(os.listdir(tmp_path)) == ["one", "two"]
-    assert asdict(replace(model, arrays={})) == asdict(replace(parser.model, arrays={}))
+    for part in ("settings", "names", "single_root", "facts", "temperature"):
+        assert getattr(model, part) == getattr(parser.model, part)
+    assert model.tagger is not None
+    assert model.tokeniser is not None
     for name, array in parser.model.arrays.items():
         np.testing.assert_array_equal(model.arrays[name], array)
         assert model.arrays[name].dtype == array.dtype
+    text = "Mary didn't see him. Who did? Émile's 3 cans"
+    assert str(Parser(model)(text)) == str(parser(text))
     for block in data_blocks("dev.conllu"):
         assert Parser(model).parse_to_bytes(block).tobytes() == parser.parse_to_bytes(block).tobytes()
 
@@ -71,26 +102,30 @@ def test_a_model_is_replaced_only_when_complete(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["tiny"]
 
 
-def test_every_truncation_is_refused(tmp_path: Path) -> None:
-    content = tiny_bytes(tmp_path)
+@pytest.mark.parametrize("make", [tiny_bytes, unpacked_bytes])
+def test_every_truncation_is_refused(tmp_path: Path, make: Callable[[Path], bytes]) -> None:
+    content = make(tmp_path)
     path = tmp_path / "cut"
     ends = {*range(64), *range(64, len(content), 37), *range(len(content) - 40, len(content))}
     for end in sorted(ends):
         path.write_bytes(content[:end])
         refused(path)
-    path.write_bytes(content + b"\0")
-    refused(path)
+    for more in (b"\0", content):
+        path.write_bytes(content + more)
+        refused(path)
 
 
-def test_every_changed_byte_is_refused(tmp_path: Path) -> None:
-    content = bytearray(tiny_bytes(tmp_path))
+@pytest.mark.parametrize("make", [tiny_bytes, unpacked_bytes])
+def test_every_changed_byte_is_refused(tmp_path: Path, make: Callable[[Path], bytes]) -> None:
+    content = bytearray(make(tmp_path))
     random = np.random.default_rng(0)
+    check = refused if make is unpacked_bytes else refused_or_the_same
     path = tmp_path / "changed"
     for at in (*range(200), *range(200, len(content) - 100, 3), *range(len(content) - 100, len(content))):
         old = content[at]
         content[at] ^= 1 << int(random.integers(8))
         path.write_bytes(content)
-        refused(path)
+        check(path)
         content[at] = old
 
 
@@ -105,7 +140,24 @@ def test_any_damage_is_refused(tmp_path_factory: pytest.TempPathFactory, data: s
         content[at : at + len(piece)] = piece
     if bytes(content) != tiny_bytes(folder):
         (folder / "damaged").write_bytes(content)
-        refused(folder / "damaged")
+        refused_or_the_same(folder / "damaged")
+
+
+def test_decompression_bombs_are_refused(tmp_path: Path) -> None:
+    """A small file that says, or hides, that it is large."""
+    bomb = tmp_path / "bomb"
+    for size in ((1 << 30) + 1, 1 << 40, (1 << 64) - 2):
+        bomb.write_bytes(zstandard.FRAME_HEADER + b"\xe0" + size.to_bytes(8, "little") + bytes(100))
+        refused(bomb, "not an arcwise model")
+    silent = zstandard.ZstdCompressor(write_content_size=False)
+    bomb.write_bytes(silent.compress(bytes(1 << 24)))
+    refused(bomb, "not an arcwise model")
+    bomb.write_bytes(zstandard.compress(bytes(1 << 24)))
+    refused(bomb, "not an arcwise model")
+    bomb.write_bytes(silent.compress(unpacked_bytes(tmp_path)))  # `save_model` always says the size
+    refused(bomb, "not an arcwise model")
+    bomb.write_bytes(unpacked_bytes(tmp_path))
+    assert load(bomb).labels == tiny().names
 
 
 def header_of(content: bytes) -> bytes:
@@ -147,22 +199,20 @@ def test_a_folder_is_refused(tmp_path: Path) -> None:
 
 
 def test_another_version_is_refused(tmp_path: Path) -> None:
-    content = tiny_bytes(tmp_path)
-    assert content.count(b'\\"version\\": 1}') == 1
-    (tmp_path / "later").write_bytes(content.replace(b'\\"version\\": 1}', b'\\"version\\": 7}'))
+    content = unpacked_bytes(tmp_path)
+    assert content.count(b'\\"version\\": 2}') == 1
+    (tmp_path / "later").write_bytes(content.replace(b'\\"version\\": 2}', b'\\"version\\": 7}'))
     refused(tmp_path / "later", "version 7")
 
 
-def resealed(tmp_path: Path, change: Callable[[dict[str, Any], dict[str, np.ndarray]], Any]) -> Path:
+def resealed(
+    tmp_path: Path,
+    change: Callable[[dict[str, Any], dict[str, np.ndarray]], Any],
+    model: Model | None = None,
+) -> Path:
     """A file with a right checksum and something wrong in it."""
-    model = tiny()
-    header = {
-        "settings": asdict(model.settings),
-        "names": list(model.names),
-        "single_root": model.single_root,
-        "facts": model.facts,
-    }
-    arrays = dict(model.arrays)
+    save_model(model or tiny(), tmp_path / "right")
+    header, arrays = read_sealed(tmp_path / "right", "arcwise model")
     change(header, arrays)
     write_sealed(tmp_path / "wrong", "arcwise model", header, arrays)
     return tmp_path / "wrong"
@@ -215,7 +265,9 @@ def test_wrong_settings_are_refused(tmp_path: Path, wrong: dict[str, Any]) -> No
 WRONG_HEADERS: list[dict[str, Any]] = [
     {"names": ["a"]}, {"names": []}, {"names": 5}, {"names": ["a", "b", "c", "d\te"]},
     {"names": ["a", "b", "c", ""]}, {"names": ["a", "b", "c", "\ud800"]}, {"settings": 5}, {"settings": None},
-    {"facts": 5}, {"facts": None},
+    {"facts": 5}, {"facts": None}, {"temperature": 0}, {"temperature": -1.0}, {"temperature": float("nan")},
+    {"temperature": float("inf")}, {"temperature": "hot"}, {"temperature": None}, {"temperature": 10**400},
+    {"tokeniser": {"version": 1}}, {"tagger": {"bits": 6}}, {"tokeniser": 5}, {"tagger": 5}, {"tagger": [1]},
 ]  # fmt: skip
 
 
@@ -224,9 +276,51 @@ def test_wrong_headers_are_refused(tmp_path: Path, wrong: dict[str, Any]) -> Non
     refused(resealed(tmp_path, lambda header, arrays: header.update(wrong)), "can use")
 
 
-@pytest.mark.parametrize("name", ["names", "settings", "single_root", "facts"])
+@pytest.mark.parametrize("name", ["names", "settings", "single_root", "facts", "temperature"])
 def test_missing_headers_are_refused(tmp_path: Path, name: str) -> None:
     refused(resealed(tmp_path, lambda header, arrays: header.pop(name)), "can use")
+
+
+def with_everything() -> Model:
+    """A random parser with a tokeniser and a tagger that were learned."""
+    return replace(tiny(), tokeniser=trained().tokeniser, tagger=trained().tagger)
+
+
+def spoil(name: str, damage: str, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+    array = arrays.pop(name)
+    spoiled = {"short": array[:-1], "square": array[None], "floats": array.astype(np.float32)}
+    if damage != "gone":
+        arrays[name] = spoiled[damage].copy()
+
+
+def put(name: str, value: Any, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+    header[name] = value
+
+
+def test_damaged_tokenisers_and_taggers_are_refused(tmp_path: Path) -> None:
+    model = with_everything()
+    assert load(resealed(tmp_path, lambda header, arrays: None, model)).tagger is not None
+    stored = read_sealed(tmp_path / "right", "arcwise model")[1]
+    names = [name for name, array in stored.items() if "/" in name and len(array)]
+    assert {name.partition("/")[0] for name in names} == {"tokeniser", "tagger"}
+    for name, damage in product(names, ("short", "square", "floats", "gone")):
+        if (name, damage) != ("tagger/lemmas.keys", "gone"):  # a tagger need not have lemmas
+            refused(resealed(tmp_path, partial(spoil, name, damage), model), "can use")
+    assert model.tagger is not None
+    wrong: list[dict[str, Any]] = [{"bits": float("inf")}, {"bits": 5}, {"tags": None}, {"templates": "Q"}]
+    for change in wrong:
+        header = model.tagger.header | change
+        refused(resealed(tmp_path, partial(put, "tagger", header), model), "can use")
+    refused(resealed(tmp_path, partial(put, "tokeniser", {"version": 0}), model), "can use")
+
+
+def test_a_model_without_tokeniser_and_tagger(tmp_path: Path) -> None:
+    tiny_bytes(tmp_path)
+    parser = load(tmp_path / "tiny")
+    assert parser.tagger is None
+    (sentence,) = parser("A word.")
+    assert sentence.forms == ["", "A", "word", "."]
+    assert sentence.upos == ["", "_", "_", "_"]
 
 
 def test_keys_of_any_kind_are_harmless(tmp_path: Path) -> None:

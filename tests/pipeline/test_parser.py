@@ -189,7 +189,7 @@ def test_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", ["Raw text.", "", [[]], [["a"], []], ["a\tb"], ["a", ""], ["a\nb"], [["a"], "bc"], ["\ud800"]]
+    "wrong", [[[]], [["a"], []], ["a\tb"], ["a", ""], ["a\nb"], [["a"], "bc"], ["\ud800"], "half \ud800"]
 )
 def test_what_cannot_be_parsed(wrong: object) -> None:
     with pytest.raises(InputError):

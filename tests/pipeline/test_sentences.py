@@ -32,7 +32,7 @@ def corpus_of(model: Model, sentences: int, mean_length: float) -> Corpus:
 def parsed(model: Model, corpus: Corpus) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     heads, labels = corpus.heads.copy(), corpus.labels.copy()
     scores = np.full(len(corpus.starts) - 1, np.nan)
-    kept = parse_sentences(corpus.numbers, corpus.starts, model.weights(), heads, labels, scores)
+    kept = parse_sentences(corpus.numbers, corpus.starts, model.weights(), heads, labels, scores, np.empty(0))
     assert kept >= sum(np.diff(corpus.starts)[scores > -np.inf] - 1)
     return heads, labels, scores
 

@@ -24,14 +24,14 @@ class Row:
 
     @property
     def ratio(self) -> float | None:
-        """How many times as fast, or as small, as the peer: above 1 is better.
+        """How many times as fast, as small or as good as the peer: above 1 is better.
 
         >>> Row("tree", 2.0, "us", "peer", 8.0).ratio, Row("parse", 900.0, "words/s", "peer", 300.0).ratio
         (4.0, 3.0)
         """
         if self.peer_value is None or not self.ours or not self.peer_value:
             return None
-        return self.ours / self.peer_value if self.unit.endswith("/s") else self.peer_value / self.ours
+        return self.ours / self.peer_value if self.unit.endswith(("/s", "%")) else self.peer_value / self.ours
 
 
 def at_most(value: float, limit: float, unit: str) -> Target:

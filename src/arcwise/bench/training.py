@@ -62,7 +62,7 @@ def _train(treebank: BenchTreebank, output: Path, say: Say) -> Child:
 
 def _program(treebank: BenchTreebank, output: Path) -> str:
     dev = None if treebank.dev is None else str(treebank.dev)
-    return f"import arcwise; arcwise.train({str(treebank.train)!r}, {dev!r}, {str(output)!r})"
+    return f"import arcwise; arcwise.train({str(treebank.train)!r}, {dev!r}, {str(output)!r}, gold_tags=True)"
 
 
 def _attachment(parser: Parser, path: Path) -> tuple[float, float]:

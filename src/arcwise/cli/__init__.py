@@ -66,8 +66,9 @@ def arcwise_command() -> None:
 
     \b
     Example:
+      arcwise parse --text "Our neighbours did not believe it."
+      arcwise parse book.txt -o book.conllu
       arcwise train train.conllu --dev dev.conllu -o my.arcwise
-      arcwise parse text.conllu --model my.arcwise -o parsed.conllu
     """
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from arcwise.bench.row import Row
     from arcwise.bench.timing import Say
 
-_NAMES = ("training", "parsing", "reading", "search")
+_NAMES = ("training", "parsing", "text", "reading", "search")
 _PACKAGES = ("arcwise", "numba", "numpy")
 _PEERS = ("conllu", "ufal.chu_liu_edmonds", "ufal.udpipe", "spacy", "torch", "torch-struct", "supar")
 _HEADER = ("figure", "ours", "peer", "peer's", "ratio", "target", "reached")
@@ -34,11 +34,16 @@ ratio: how many times as good as the peer, above 1 is better for us."""
 @click.argument("names", metavar="[NAME]...", nargs=-1, type=click.Choice(_NAMES))
 @click.option(
     "--treebank", metavar="DIR", type=click.Path(),
-    help="A folder with files train.*, dev.* and test.*; without it, text is made up.",
+    help="A folder with files train.*, dev.* and test.*; without it, words are made up, which is no use for text.",
 )  # fmt: skip
 @click.option(
     "--model", metavar="MODEL", type=click.Path(path_type=Path),
-    help="For parsing: a model that `arcwise train` made; without it, one is trained, and that is measured too.",
+    help="For parsing and text: a model that `arcwise train` made. Without it, parsing trains one on gold tags, and that is "
+    "measured too; text takes the one named en that comes with arcwise.",
+)  # fmt: skip
+@click.option(
+    "--udpipe", metavar="FILE", multiple=True, type=click.Path(path_type=Path),
+    help="For text: a trained model of UDPipe 1 to compare with. Several, if tokenizer, tagger and parser are not in one file.",
 )  # fmt: skip
 @click.option(
     "--rounds", type=click.IntRange(1), default=30, show_default=True,
@@ -51,6 +56,7 @@ def command(
     names: tuple[str, ...],
     treebank: str | None,
     model: Path | None,
+    udpipe: tuple[Path, ...],
     rounds: int,
     peers: bool,
     form: str | None,
@@ -58,9 +64,10 @@ def command(
     """Measure arcwise on this machine beside other packages that are installed, and beside its targets.
 
     \b
-    NAME is one or more of the following; all of them if none is given:
+    NAME is one or more of the following; all of them if none is given, text only with a treebank:
       training  time, memory and accuracy of a model trained with the defaults
       parsing   words a second from CoNLL-U to CoNLL-U, threads, time to start, size of the model
+      text      words, sentences, tags and trees from raw text: how good, how fast, how soon
       reading   reading a treebank file
       search    trees from arc scores
 
@@ -70,10 +77,14 @@ def command(
     Example:
       arcwise bench search
       arcwise bench parsing --treebank en_ewt --model my.arcwise --peers
+      arcwise bench text --treebank en_ewt --udpipe en_ewt.udpipe
       arcwise bench --treebank en_ewt --markdown
     """
+    if "text" in names and treebank is None:
+        raise click.UsageError("text needs --treebank")
+    names = names or tuple(name for name in _NAMES if name != "text" or treebank is not None)
     with TemporaryDirectory() as folder, _progress() as say:
-        rows = _measure(names or _NAMES, treebank, model, rounds, peers, Path(folder), say)
+        rows = _measure(names, treebank, model, udpipe, rounds, peers, Path(folder), say)
     if form == "json":
         figures = [asdict(row) | {"ratio": row.ratio} for row in rows]
         click.echo(json.dumps({"machine": _machine(), "rows": figures}, ensure_ascii=False, indent=2))
@@ -87,6 +98,7 @@ def _measure(
     names: tuple[str, ...],
     folder: str | None,
     model: Path | None,
+    udpipe: tuple[Path, ...],
     rounds: int,
     peers: bool,
     scratch: Path,
@@ -109,6 +121,10 @@ def _measure(
         if model is not None:  # a speed means nothing if the trees are wrong
             rows += training.accuracy_rows(treebank, model, model.name, say)
         rows += parsing.rows(treebank, model or trained, rounds, peers, say)
+    if "text" in names:
+        from arcwise.bench import text
+
+        rows += text.rows(treebank, model or "en", udpipe, rounds, say)
     if "reading" in names:
         from arcwise.bench import reading
 

@@ -6,29 +6,34 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
+from io import BytesIO
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from arcwise.cli.rendering import OUTPUT_FORMATS, rendering, tree_width, wants_colour
+from arcwise.cli.rendering import (
+    OUTPUT_FORMATS,
+    default_output_format,
+    rendering,
+    tree_width,
+    wants_colour,
+)
 from arcwise.cli.terminal import compiled_kernels, counted, duration, progress_bar, say
-from arcwise.errors import ModelError
-from arcwise.treebank.formats import FORMATS
+from arcwise.errors import InputError, ModelError
+from arcwise.treebank.formats import CONLLU, FORMATS, looks_like_columns
 
 if TYPE_CHECKING:
-    from arcwise.pipeline.parser import Trees
+    from arcwise.pipeline.parser import Parser, Trees
+    from arcwise.text.lines import Split
     from arcwise.treebank.block import Block
     from arcwise.treebank.reading import BlockReader
+    from arcwise.treebank.sources import Source
 
 # Small enough that the threads end together, large enough that a block costs nothing beside its sentences.
 _BLOCK_BYTES = 1 << 17
 
-_HOW_TO_TRAIN = """\
-Train one on a treebank, then name it with --model:
-  arcwise train train.conllu --dev dev.conllu -o my.arcwise
-  arcwise parse text.conllu --model my.arcwise"""
+_RAW = ("text", "sentences", "words", "vertical")  # input that is no treebank
 
 
 @dataclass
@@ -47,48 +52,63 @@ class _Tally:
 
 @click.command("parse")
 @click.argument("source", metavar="[FILE]", default="-", type=click.Path())
-@click.option("-m", "--model", metavar="MODEL", help="A model that `arcwise train` made.")
+@click.option("-t", "--text", help="Parse this text instead of a file.")
+@click.option(
+    "-m", "--model", metavar="MODEL", default="en", show_default=True,
+    help="A model that comes with arcwise, or the file of one that `arcwise train` made.",
+)  # fmt: skip
 @click.option(
     "-o", "--output", default="-", metavar="OUT", help="Where to write; standard output if not given."
 )
 @click.option("-j", "--jobs", type=click.IntRange(1), default=1, show_default=True, help="Threads.")
 @click.option(
-    "--format", "form", type=click.Choice(list(FORMATS)), help="The format of FILE; recognised if not given."
-)
+    "--format", "form", type=click.Choice([*_RAW, *FORMATS]),
+    help="The format of FILE; recognised if not given: raw text, or one of the treebank formats.",
+)  # fmt: skip
 @click.option(
     "-f", "--output-format", type=click.Choice(OUTPUT_FORMATS),
-    help="What to write; the format of FILE if not given.",
+    help="What to write. If not given: for raw text, trees on a terminal and else CoNLL-U; for a treebank its format.",
 )  # fmt: skip
 @click.option(
     "--width", type=click.IntRange(40),
     help="How wide trees may be; as the terminal, else as COLUMNS says, else 100.",
 )  # fmt: skip
+@click.option("--keep", is_flag=True, help="Keep the heads and labels that FILE has, and find the others.")
+@click.option("--retag", is_flag=True, help="Write tags and lemmas anew where FILE has some.")
+@click.option(
+    "--offsets", is_flag=True, help="Write where each token stands in the raw text, as TokenRange in MISC."
+)
 @click.option("--skip-bad", is_flag=True, help="Leave out malformed sentences, and count them.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress bar and no summary.")
 def command(
     source: str,
-    model: str | None,
+    text: str | None,
+    model: str,
     output: str,
     jobs: int,
     form: str | None,
     output_format: str | None,
     width: int | None,
+    keep: bool,
+    retag: bool,
+    offsets: bool,
     skip_bad: bool,
     quiet: bool,
 ) -> None:
-    """Find the best tree of every sentence of FILE, in order.
+    """Find the best tree of every sentence of FILE or of a text, in order.
 
-    FILE is CoNLL-U, CoNLL-X, CoNLL-2008 or CoNLL-2009, plain or compressed, of any size, or `-` for standard
-    input. Heads and labels are written anew, all else goes through byte for byte. OUT appears when it is
-    complete, may be FILE itself, and is compressed if its name ends in .gz, .xz or .zst. A sentence of more
-    than 2000 words is parsed in pieces.
+    FILE is raw text in UTF-8 or a treebank (CoNLL-U, CoNLL-X, CoNLL-2008 or CoNLL-2009), plain or compressed, of any size,
+    or `-` for standard input. Raw text is split into sentences and words: --format sentences says that each line is a
+    sentence, --format words that its words are separated by spaces too, --format vertical that each line is a word and a
+    blank line ends a sentence. Sentences without tags are tagged. In a treebank heads and labels are written anew, all else
+    goes through byte for byte. OUT appears when it is complete, may be FILE itself, and is compressed if its name ends in
+    .gz, .xz or .zst. A sentence of more than 2000 words is parsed in pieces.
 
-    -f conllu converts the older formats. -f tree draws every tree for a terminal, folded to its width, in colours
-    unless NO_COLOR is set; -f svg, -f latex (tikz-dependency) and -f dot (Graphviz) draw for browsers and papers: all
-    sentences in one document, for Graphviz one graph each.
+    -f conllu writes CoNLL-U, from which the raw text can be recovered (SpaceAfter, SpacesAfter in MISC). -f tree draws every
+    tree for a terminal, folded to its width, in colours unless NO_COLOR is set; -f svg, -f latex (tikz-dependency) and
+    -f dot (Graphviz) draw for browsers and papers: all sentences in one document, for Graphviz one graph each.
 
-    -f json writes one object a line for each sentence, without ranges and empty nodes; null is what the file does
-    not say:
+    -f json writes one object a line for each sentence, without ranges and empty nodes; null is what is not known:
 
     \b
       {"sent_id": "7", "text": "Go on", "words": [
@@ -97,29 +117,30 @@ def command(
 
     \b
     Example:
-      arcwise parse text.conllu --model my.arcwise -o parsed.conllu --jobs 2
+      arcwise parse --text "Our neighbours did not believe it."
+      arcwise parse book.txt -o book.conllu --jobs 2
+      arcwise parse half-done.conllu --keep --model my.arcwise -o done.conllu
       zcat text.conllu.gz | arcwise parse --model my.arcwise -f json | head
-      arcwise parse text.conllu --model my.arcwise -f svg -o trees.svg
+      arcwise parse --text "Draw me." -f svg -o trees.svg
     """
-    if model is None:
-        raise click.UsageError(f"no model is given. {_HOW_TO_TRAIN}")
-    if not Path(model).exists():
-        raise ModelError(f"{model}: no such model. {_HOW_TO_TRAIN}")
+    if text is not None and source != "-":
+        raise click.UsageError("FILE and --text exclude each other")
     started = perf_counter()
     on_screen = output == "-" and sys.stdout.isatty()  # then the trees themselves show the progress
     with progress_bar(not quiet, only_compiling=on_screen) as show:
         from arcwise.pipeline.parser import load
         from arcwise.pipeline.streaming import map_in_order
-        from arcwise.treebank.reading import BlockReader
         from arcwise.treebank.writing import open_output
 
-        with BlockReader(
-            source, format=form, skip_bad=skip_bad, check_trees=False, block_bytes=_BLOCK_BYTES
-        ) as reader:
-            parser = load(model)
-            loaded = perf_counter()
+        parser = load(model)
+        if retag and parser.tagger is None:
+            raise ModelError(
+                f"{model}: the model cannot tag: it was trained on the treebank's own tags, or none"
+            )
+        loaded = perf_counter()
+        with closing(_reader(source, text, parser, form, offsets, skip_bad)) as reader:
             render = rendering(
-                output_format,
+                output_format or default_output_format(isinstance(reader, _TextReader), on_screen),
                 reader.format,
                 width=width or tree_width(on_screen),
                 colour=wants_colour(on_screen),
@@ -127,7 +148,8 @@ def command(
             tally = _Tally()
 
             def parse(block: Block) -> tuple[Trees, Any]:
-                trees = parser.parse_block(block)
+                block = parser.tag_block(block, anew=retag)
+                trees = parser.parse_block(block, keep)
                 return trees, render.block(parser, block, trees)
 
             def counted_parts(parsed: Iterable[tuple[Trees, Any]]) -> Iterator[Any]:
@@ -139,11 +161,77 @@ def command(
             with open_output(output) as file, closing(map_in_order(parse, reader, jobs)) as parsed:
                 for data in render.document(counted_parts(parsed)):
                     file.write(data)
-    if not quiet:
+    if not quiet and not (on_screen and text is not None):
         _summary(tally, reader, jobs, loaded - started, perf_counter() - loaded)
 
 
-def _summary(tally: _Tally, reader: BlockReader, jobs: int, loading: float, seconds: float) -> None:
+class _TextReader:
+    """Blocks of sentences from raw text; to be used like a BlockReader."""
+
+    format = CONLLU
+    skipped = 0
+    skipped_errors: tuple[InputError, ...] = ()
+
+    def __init__(self, source: Source, parser: Parser, split: Split, offsets: bool) -> None:
+        self._source = source
+        self._blocks = parser.read_text(
+            source.pieces(_BLOCK_BYTES), split=split, offsets=offsets, file=source.name
+        )
+        self._empty = True
+
+    @property
+    def bytes_read(self) -> int:
+        return self._source.bytes_read
+
+    @property
+    def bytes_total(self) -> int | None:
+        return self._source.bytes_total
+
+    def __iter__(self) -> Iterator[Block]:
+        return self
+
+    def __next__(self) -> Block:
+        block = next(self._blocks, None)
+        if block is None:
+            if self._empty:
+                raise InputError("no text", expected="at least one word", file=self._source.name)
+            raise StopIteration
+        self._empty = False
+        return block
+
+    def close(self) -> None:
+        self._source.close()
+
+
+def _reader(
+    source: str, text: str | None, parser: Parser, form: str | None, offsets: bool, skip_bad: bool
+) -> BlockReader | _TextReader:
+    """What gives the sentences: of raw text, or of a treebank."""
+    from arcwise.treebank.reading import BlockReader
+    from arcwise.treebank.sources import Source
+
+    if text is not None:
+        # What the shell passes on need not be UTF-8: the reader then says where.
+        opened, form = Source(BytesIO(text.encode(errors="surrogateescape"))), form or "text"
+        opened.name = "--text"
+    else:
+        opened = Source(source)
+    try:
+        if form is None and not looks_like_columns(opened.head(_BLOCK_BYTES), opened.name):
+            form = "text"
+        if form in _RAW:
+            return _TextReader(opened, parser, cast("Split", form), offsets)
+        return BlockReader(
+            opened, format=form, skip_bad=skip_bad, check_trees=False, block_bytes=_BLOCK_BYTES
+        )
+    except BaseException:
+        opened.close()
+        raise
+
+
+def _summary(
+    tally: _Tally, reader: BlockReader | _TextReader, jobs: int, loading: float, seconds: float
+) -> None:
     from arcwise.pipeline.parser import LONGEST
 
     compiling = ", compiling for this machine included, which happens once" if compiled_kernels() else ""

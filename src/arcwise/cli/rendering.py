@@ -98,7 +98,7 @@ def _text(parts: Iterable[list[str]]) -> Iterator[bytes]:
 def _as_conllu(parser: Parser, block: Block, trees: Trees) -> bytes:
     """A block of another format as CoNLL-U."""
     columns = [block.column(role) for role in (FORM, LEMMA, UPOS, XPOS, FEATS)]
-    labels = [parser.labels[label] for label in trees.labels]
+    labels = [trees.names[label] for label in trees.labels]
     rows = list(zip(*columns, map(str, trees.heads), labels, strict=True))
     lines = []
     for begin, end in zip(block.words[:-1].tolist(), block.words[1:].tolist(), strict=True):
@@ -118,7 +118,7 @@ def _json_lines(parser: Parser, block: Block, trees: Trees) -> bytes:
         ]
         for role in (LEMMA, UPOS, XPOS, FEATS)
     ]
-    labels = [parser.labels[label] for label in trees.labels]
+    labels = [trees.names[label] for label in trees.labels]
     rows = list(zip(forms, *attributes, trees.heads.tolist(), labels, strict=True))
     bounds, scores = block.words.tolist(), trees.scores.tolist()
     lines = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import TYPE_CHECKING, Any
@@ -14,11 +15,11 @@ from arcwise.treebank.formats import FORMATS
 if TYPE_CHECKING:
     from arcwise.pipeline.parser import Parser
 
-# Bits of the tables of weights of the pruner, of the arcs and of the labels. A model of 50 labels takes 1, 24, 62 MB.
+# Bits of the tables of weights of the pruner, of the arcs, of the labels and of the tags.
 _SIZES: dict[str, dict[str, int]] = {
-    "small": {"coarse_bits": 17, "arc_bits": 19, "label_bits": 12},
+    "small": {"coarse_bits": 17, "arc_bits": 19, "label_bits": 12, "tag_bits": 18},
     "normal": {},
-    "large": {"coarse_bits": 22, "arc_bits": 25, "label_bits": 18},
+    "large": {"coarse_bits": 22, "arc_bits": 25, "label_bits": 18, "tag_bits": 24},
 }
 
 
@@ -51,13 +52,24 @@ _SIZES: dict[str, dict[str, int]] = {
 )  # fmt: skip
 @click.option(
     "--size", type=click.Choice(list(_SIZES)), default="normal", show_default=True,
-    help="Of the model file: about 1, 17 or 62 MB for 50 labels.",
+    help="Of the model's tables of weights.",
 )  # fmt: skip
 @click.option(
     "--format", "form", type=click.Choice(list(FORMATS)),
     help="The format of the treebanks; recognised if not given.",
 )  # fmt: skip
 @click.option("--skip-bad", is_flag=True, help="Leave out malformed sentences, and count them.")
+@click.option(
+    "--gold-tags", is_flag=True, help="Learn from the treebank's own tags, and do not learn to tag."
+)
+@click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(1),
+    default=os.cpu_count() or 1,
+    show_default="all cores",
+    help="Threads.",
+)
 @click.option("--resume", is_flag=True, help="Go on with the run that was stopped, if there is one.")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing unless something is wrong.")
 def command(
@@ -68,6 +80,7 @@ def command(
     form: str | None,
     size: str,
     skip_bad: bool,
+    jobs: int,
     resume: bool,
     quiet: bool,
     **options: Any,
@@ -95,7 +108,7 @@ def command(
     try:
         with training_report(Options(**given), quiet) as report:
             parser = train(
-                treebank, dev, output, format=form, skip_bad=skip_bad, resume=resume, watcher=report,
+                treebank, dev, output, format=form, skip_bad=skip_bad, resume=resume, jobs=jobs, watcher=report,
                 **given,
             )  # fmt: skip
     except KeyboardInterrupt:
@@ -111,6 +124,9 @@ def _summary(parser: Parser, output: str, seconds: float) -> None:
     stages = parser.model.facts["training"]
     best = " and ".join(f"{stage['best']} of {stage['epochs']} for the {stage['stage']}" for stage in stages)
     say(f"best epochs: {best}")
+    if tags := parser.model.facts["tags"]:
+        names = {"upos": "UPOS", "xpos": "XPOS", "feats": "FEATS", "lemma": "LEMMA"}
+        say("development treebank: " + ", ".join(f"{name} {tags[key]:.2f}" for key, name in names.items()))
     if stages[-1]["las"] >= 0:
         say(
             f"development treebank: UAS {stages[-1]['uas']:.2f}, LAS {stages[-1]['las']:.2f} "

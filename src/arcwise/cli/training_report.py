@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 
 from arcwise.cli.terminal import compiled_kernels, duration, say
 from arcwise.pipeline.options import Options, Progress, Watcher
+from arcwise.tagging.tagger import FOLDS
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
 # How long an epoch of each stage takes, beside one of the trees: for the time left.
-_COSTS = {"pruner": 0.4, "trees": 1.0, "labels": 0.5}
+_COSTS = {"words": 1.0, "tags": 1.5, "pruner": 0.4, "trees": 1.0, "labels": 0.5}
 
 _BEGINNING = "reading the treebanks, and on first use compiling for this machine"
 
@@ -54,7 +55,11 @@ class Report(Watcher):
     def progress(self, progress: Progress) -> None:
         left = self._clock.left(progress)
         remaining = "" if left is None else f"at most {duration(left)} left"
-        if progress.las is not None or progress.best or (progress.stage == "pruner" and progress.share == 1):
+        if (
+            progress.las is not None
+            or progress.best
+            or (progress.stage not in ("trees", "labels") and progress.share == 1)
+        ):
             seconds, self._finished = perf_counter() - self._finished, perf_counter()
             self._say(f"{_line(progress):<58} {duration(seconds):>9}  {remaining}".rstrip())
         if self._bar is not None and self._task is not None:
@@ -82,6 +87,8 @@ def _line(progress: Progress) -> str:
 
 
 def _error(progress: Progress) -> str:
+    if progress.stage == "words":
+        return ""
     if progress.stage == "pruner":
         return f"loss {progress.error:.3f} "
     return f"error {100 * progress.error:5.2f}%"
@@ -99,9 +106,12 @@ class Clock:
 
     def __init__(self, options: Options, now: Callable[[], float] = perf_counter) -> None:
         self._now, self._start = now, 0.0
-        self._later = {"pruner": options.epochs * _COSTS["trees"], "trees": 0.0, "labels": 0.0}
-        for stage in ("pruner", "trees"):
-            self._later[stage] += options.label_epochs * _COSTS["labels"]
+        epochs = {
+            "words": 1, "tags": 0 if options.gold_tags else FOLDS + 1, "pruner": 3, "trees": options.epochs,
+            "labels": options.label_epochs,
+        }  # fmt: skip
+        costs = [_COSTS[stage] * epochs[stage] for stage in _COSTS]
+        self._later = {stage: sum(costs[i + 1 :]) for i, stage in enumerate(_COSTS)}
         self._stage, self._here, self._work = (
             "",
             0.0,
@@ -116,7 +126,11 @@ class Clock:
             self._start, self._here = self._now(), here
             self._stage = progress.stage
             return None
-        self._work += here - (self._here if progress.stage == self._stage else 0.0)
+        if progress.stage == self._stage:
+            here = max(here, self._here)  # taggers that learn at the same time report as it happens
+            self._work += here - self._here
+        else:
+            self._work += here
         self._stage, self._here = progress.stage, here
         remaining = cost * progress.epochs - here + self._later[progress.stage]
         return (self._now() - self._start) / self._work * remaining if self._work else None

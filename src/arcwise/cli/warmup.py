@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import Any
 
 import click
 
@@ -73,36 +72,24 @@ def _read(folder: Path) -> None:
 
 
 def _parse(folder: Path) -> None:
-    """Parse with a model of zeros, read from a file as every model is."""
-    import numpy as np
-
-    from arcwise.pipeline.model import Model, Settings, save_model
-    from arcwise.pipeline.parser import load
+    """All that lies between raw text, or a treebank, and trees."""
+    from arcwise.pipeline.parser import bundled_models, load
     from arcwise.treebank.reading import BlockReader
 
-    settings, names = Settings(coarse_bits=8, arc_bits=8, label_bits=8), ("dep", "root")
-    arrays: dict[str, Any] = {
-        "keys": np.arange(1, 9, dtype=np.uint64),
-        "coarse": np.zeros(1 << settings.coarse_bits, np.int8),
-        "arcs": np.zeros(1 << settings.arc_bits, np.int8),
-        "labels": np.zeros((1 << settings.label_bits, len(names)), np.int8),
-        "final": np.zeros((1 << settings.label_bits, len(names)), np.int8),
-        "allowed": np.ones((2, len(names)), np.bool_),
-        "scales": np.ones(3, np.float32),
-    }
-    save_model(Model(settings, names, True, arrays), folder / "zero.arcwise")
-    parser = load(folder / "zero.arcwise")
+    if not bundled_models():
+        _train(folder)
+    parser = load("en" if bundled_models() else folder / "trained.arcwise")
+    parser("Mary doesn't know who we talked to. Go on!").draw()
     with BlockReader(folder / "treebank.conllu", check_trees=False) as reader:
         for block in reader:
-            parser.parse_to_bytes(block)
-            block.column(0)
+            parser.parse_to_bytes(parser.tag_block(block, anew=True), keep=True)
 
 
 def _train(folder: Path) -> None:
     from arcwise.pipeline.model import Settings
     from arcwise.pipeline.training import train
 
-    settings = Settings(coarse_bits=8, arc_bits=8, label_bits=8)
+    settings = Settings(coarse_bits=8, arc_bits=8, label_bits=8, tag_bits=8)
     treebank = folder / "treebank.conllu"
     train(treebank, treebank, folder / "trained.arcwise", epochs=1, label_epochs=1, settings=settings)
 

@@ -1,4 +1,4 @@
-"""Model files: plain arrays and JSON in one safetensors file. Loading one runs no code of its maker."""
+"""Model files: plain arrays and JSON in one safetensors file, compressed by zstd. Loading one runs no code of its maker."""
 
 from __future__ import annotations
 
@@ -9,21 +9,26 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import zstandard
 from numpy.typing import NDArray
 from safetensors import SafetensorError
-from safetensors.numpy import load_file, save
+from safetensors.numpy import load, save
 
 from arcwise.errors import InputError, ModelError
 from arcwise.features.attributes import Vocabulary, vocabulary
 from arcwise.features.context import check_label_templates
 from arcwise.features.templates import ARCS, COARSE, LABELS, compile_templates
 from arcwise.pipeline.sentences import FORBIDDEN, Weights
+from arcwise.tagging.tagger import Tagger
+from arcwise.text.tokeniser import Tokeniser
 from arcwise.treebank.block import pack_names
 from arcwise.treebank.writing import open_output
 
-_KIND, _VERSION = "arcwise model", 1
+_KIND, _VERSION = "arcwise model", 2
 _CHECKSUM_BYTES = 16
 _CACHE_LINE = 64
+_LEVEL, _LARGEST = 12, 1 << 30  # of compression; bytes of a model
+_TOKENISER, _TAGGER = "tokeniser/", "tagger/"  # before the names of their arrays
 _LABELS_PER_ROW = 32  # rows of label weights are filled up to a multiple of this: whole vector registers
 
 
@@ -34,6 +39,7 @@ class Settings:
     coarse_bits: int = 21
     arc_bits: int = 23
     label_bits: int = 16
+    tag_bits: int = 22
     most_heads: int = 17
     threshold: float = 5.0  # in units of log-probability
     coarse: str = COARSE
@@ -41,7 +47,7 @@ class Settings:
     labels: str = LABELS
 
     def __post_init__(self) -> None:
-        for bits in (self.coarse_bits, self.arc_bits, self.label_bits):
+        for bits in (self.coarse_bits, self.arc_bits, self.label_bits, self.tag_bits):
             if not (isinstance(bits, int) and 6 <= bits <= 28):
                 raise InputError(f"a table of 2^{bits} weights", expected="6 to 28 bits")
         if not (isinstance(self.most_heads, int) and 2 <= self.most_heads <= 1000 and self.threshold >= 0):
@@ -62,7 +68,8 @@ class Model:
     names: the labels. single_root: whether trees have exactly one root. facts: what the training saw and reached, for people.
     arrays: `keys` uint64, the vocabulary; `coarse` int8 (2^coarse_bits); `arcs` int8 (2^arc_bits); `labels` int8 (2^label_bits,
     labels); `final` like it, for the labels of a known tree, absent if these are not learned; `allowed` bool (2, labels), the labels
-    an arc from the root and from a word may have; `scales` float32, the units of coarse, of arcs and labels, and of final.
+    an arc from the root and from a word may have; `scales` float32, the units of coarse, of arcs and labels, and of final. tokeniser,
+    tagger: what comes before the parser, None if these were not learned. temperature: by which arc scores become probabilities.
     """
 
     settings: Settings
@@ -70,6 +77,9 @@ class Model:
     single_root: bool
     arrays: dict[str, NDArray[Any]]
     facts: dict[str, Any] = field(default_factory=dict)
+    tokeniser: Tokeniser | None = None
+    tagger: Tagger | None = None
+    temperature: float = 1.0
 
     def weights(self) -> Weights:
         """What the parsing kernel reads."""
@@ -98,7 +108,7 @@ class Model:
 
     def vocabulary(self) -> Vocabulary:
         """The vocabulary as a hash table."""
-        return vocabulary(self.arrays["keys"])
+        return vocabulary(self.arrays["keys"].copy())
 
 
 def _laid_out(table: NDArray[np.int8], width: int) -> NDArray[np.int8]:
@@ -137,12 +147,19 @@ def _checksum(header: str, arrays: dict[str, NDArray[Any]]) -> str:
 
 
 def write_sealed(
-    path: str | Path, kind: str, header: dict[str, Any], arrays: dict[str, NDArray[Any]]
+    path: str | Path,
+    kind: str,
+    header: dict[str, Any],
+    arrays: dict[str, NDArray[Any]],
+    *,
+    compress: bool = False,
 ) -> None:
     """Write a header and arrays with a checksum of both; the same content gives the same bytes."""
     text = json.dumps(header | {"kind": kind, "version": _VERSION}, sort_keys=True)
     # One entry of metadata only: safetensors writes several in any order.
     content = save(arrays, {"arcwise": _checksum(text, arrays) + text})
+    if compress:
+        content = zstandard.ZstdCompressor(_LEVEL).compress(content)
     with open_output(path, compress=False) as file:
         file.write(content)
 
@@ -150,7 +167,8 @@ def write_sealed(
 def read_sealed(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """The header and arrays of a file of this kind; a missing, damaged or foreign file is a ModelError that says which."""
     try:
-        text = _read_metadata(path)["arcwise"]
+        content = _decompressed(path.read_bytes())
+        text = _metadata(content)["arcwise"]
         checksum, text = text[: 2 * _CHECKSUM_BYTES], text[2 * _CHECKSUM_BYTES :]
         header = dict(json.loads(text))
     except FileNotFoundError:
@@ -158,7 +176,7 @@ def read_sealed(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, NDArra
     except OSError as error:
         raise ModelError(f"{path}: cannot be read: {error.strerror}") from None
     except (ValueError, KeyError, TypeError, RecursionError):
-        checksum, text, header = "", "", {}
+        content, checksum, text, header = b"", "", "", {}
     if header.get("kind") != kind:
         raise ModelError(f"{path}: not an {kind} (expected a file that `arcwise train` made), or damaged")
     if header.get("version") != _VERSION:
@@ -166,21 +184,32 @@ def read_sealed(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, NDArra
             f"{path}: an {kind} of version {header.get('version')}; this arcwise reads version {_VERSION}: train it anew"
         )
     try:
-        arrays = load_file(path)
-    except (SafetensorError, OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        arrays = load(content)
+    except (SafetensorError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ModelError(f"{path}: the {kind} is damaged: {error}") from None
     if _checksum(text, arrays) != checksum:
         raise ModelError(f"{path}: the {kind} is damaged: its checksum does not fit")
     return header, arrays
 
 
-def _read_metadata(path: Path) -> dict[str, Any]:
+def _decompressed(content: bytes) -> bytes:
+    """The content of a file that may be compressed; ValueError if it is damaged, or too large to be a model."""
+    if not content.startswith(zstandard.FRAME_HEADER):
+        return content
+    try:
+        if not 0 <= zstandard.frame_content_size(content) <= _LARGEST:
+            raise ValueError("larger than any model")
+        return zstandard.ZstdDecompressor().decompress(content, allow_extra_data=False)
+    except (zstandard.ZstdError, MemoryError) as error:
+        raise ValueError(str(error)) from None
+
+
+def _metadata(content: bytes) -> dict[str, Any]:
     """The metadata in the head of a safetensors file; ValueError, KeyError or TypeError if it is none."""
-    with path.open("rb") as file:
-        size = int.from_bytes(file.read(8), "little")
-        if size > min(path.stat().st_size, 1 << 27):
-            raise ValueError("no safetensors file")
-        return dict(json.loads(file.read(size))["__metadata__"])
+    size = int.from_bytes(content[:8], "little")
+    if not 0 < size <= len(content) - 8:
+        raise ValueError("no safetensors file")
+    return dict(json.loads(content[8 : 8 + size])["__metadata__"])
 
 
 def save_model(model: Model, path: str | Path) -> None:
@@ -190,8 +219,16 @@ def save_model(model: Model, path: str | Path) -> None:
         "names": model.names,
         "single_root": model.single_root,
         "facts": model.facts,
+        "temperature": model.temperature,
     }
-    write_sealed(path, _KIND, header, dict(model.arrays))
+    arrays = dict(model.arrays)
+    if model.tokeniser is not None:
+        header["tokeniser"] = model.tokeniser.header()
+        arrays |= {f"{_TOKENISER}{name}": array for name, array in model.tokeniser.arrays().items()}
+    if model.tagger is not None:
+        header["tagger"] = model.tagger.header
+        arrays |= {f"{_TAGGER}{name}": array for name, array in model.tagger.arrays.items()}
+    write_sealed(path, _KIND, header, arrays, compress=True)
 
 
 def load_model(path: str | Path) -> Model:
@@ -199,17 +236,25 @@ def load_model(path: str | Path) -> Model:
     path = Path(path)
     header, arrays = read_sealed(path, _KIND)
     try:
+        tokeniser, tagger = header.get("tokeniser"), header.get("tagger")
         model = Model(
             settings=Settings(**header["settings"]),
             names=tuple(str(name) for name in header["names"]),
             single_root=bool(header["single_root"]),
-            arrays=arrays,
+            arrays={name: array for name, array in arrays.items() if "/" not in name},
             facts=dict(header["facts"]),
+            temperature=float(header["temperature"]),
+            tokeniser=tokeniser and Tokeniser.from_arrays(_named(arrays, _TOKENISER), tokeniser),
+            tagger=tagger and Tagger(_named(arrays, _TAGGER), tagger),
         )
         _check(model)
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise ModelError(f"{path}: not a model that arcwise can use: {error}") from None
     return model
+
+
+def _named(arrays: dict[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
 def _check(model: Model) -> None:
@@ -234,6 +279,8 @@ def _check(model: Model) -> None:
             raise ValueError(f"{name} is {array.dtype} {array.shape}, expected {np.dtype(dtype)} {shape}")
     if model.arrays["keys"].ndim != 1 or not model.arrays["allowed"].any(axis=1).all() or labels == 0:
         raise ValueError("labels or vocabulary are missing")
+    if not 0 < model.temperature < np.inf:
+        raise ValueError(f"the temperature is {model.temperature}, expected a positive number")
     if not (np.isfinite(model.arrays["scales"]).all() and (model.arrays["scales"] > 0).all()):
         raise ValueError("a scale is not a positive number")
     pack_names([name.encode() for name in model.names])

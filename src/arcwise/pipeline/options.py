@@ -19,7 +19,8 @@ class Options:
 
     labels: "joint", with the arcs in one search; "after", of the tree found; "both", their scores added. epochs: at most so many for
     the trees, then `label_epochs` for the labels of known trees. patience: stop after so many epochs without a better LAS on the
-    development set. single_root: None sees whether the treebank has sentences with several roots.
+    development set. single_root: None sees whether the treebank has sentences with several roots. gold_tags: learn
+    from the treebank's own tags, and do not learn to tag.
     """
 
     learner: str = "mira"
@@ -29,6 +30,7 @@ class Options:
     patience: int = 3
     seed: int = 0
     single_root: bool | None = None
+    gold_tags: bool = False
     settings: Settings = field(default_factory=Settings)
 
     def __post_init__(self) -> None:
@@ -51,8 +53,9 @@ class Options:
 class Progress:
     """Where a training run is.
 
-    share: how much of the epoch is done, 0 to 1. error: in this epoch so far the share of words with a wrong head or label (for the
-    pruner: the loss a word). uas, las: on the development set after an epoch, in percent. best: whether it is the best so far.
+    share: how much of the epoch is done, 0 to 1. error: in this epoch so far the share of words with a wrong head, label or tag (for
+    the pruner: the loss a word). epoch, epochs: for the stage "tags", of the taggers, one for each tenth of the data and one for all.
+    uas, las: on the development set after an epoch, in percent. best: whether it is the best so far.
     """
 
     stage: str

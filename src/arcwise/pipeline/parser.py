@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,13 +18,22 @@ from arcwise.pipeline.keeping import contradiction, keep_nothing, read_kept
 from arcwise.pipeline.model import Model, load_model
 from arcwise.pipeline.pieces import cut, heads_within, join
 from arcwise.pipeline.sentences import UNKNOWN_LABEL, parse_sentences
+from arcwise.pipeline.streaming import map_in_order
+from arcwise.text.lines import Split
+from arcwise.text.tokeniser import Tokeniser
 from arcwise.treebank.block import Block, PackedNames, index_block, pack_names
+from arcwise.treebank.formats import CONLLU
 from arcwise.treebank.sentence import Sentence
 
 # The longest sentence that is parsed in one piece: a square of scores of 32 MB. A longer one is cut into pieces of this
 # many words, each parsed on its own; the roots of the later pieces then hang on the root of the first (`arcwise.pipeline.pieces`).
 LONGEST = 2000
+_BLOCK_BYTES = 1 << 17  # of sentences that are made from raw text at once
+_MODELS = Path(__file__).parent.parent / "models"
 _MOST_IN_GROUP = 500  # sentences that are parsed in one call of the kernels
+
+
+Text = str | Sentence | Sequence[str] | Iterable[Sentence | Sequence[str]]
 
 
 class Trees(NamedTuple):
@@ -38,10 +49,21 @@ class Trees(NamedTuple):
 
 
 class Document(list[Sentence]):
-    """Parsed sentences; prints as CoNLL-U."""
+    """Parsed sentences; prints as CoNLL-U, and shows the trees in a notebook."""
 
     def __str__(self) -> str:
         return "".join(map(str, self))
+
+    def draw(self, format: str = "tree", *, width: int | None = None, colour: bool = False) -> str:
+        """All trees as text for a terminal; or "svg", "latex" or "dot"."""
+        if format == "svg":
+            return self._repr_svg_()
+        return "\n".join(sentence.draw(format, width=width, colour=colour) for sentence in self)
+
+    def _repr_svg_(self) -> str:
+        from arcwise.draw.svg import svg_document
+
+        return svg_document(self)
 
 
 class Parser:
@@ -57,15 +79,15 @@ class Parser:
         below = np.flatnonzero(self._allowed[1])
         self._loose = model.names.index("parataxis") if "parataxis" in model.names else int(below[0])
         self._packed_names = _pack(model.names)
+        self.tagger = model.tagger
+        self.tokeniser = model.tokeniser or Tokeniser.general()
 
     def __repr__(self) -> str:
         roots = "one root" if self.single_root else "several roots"
         return f"<arcwise.Parser: {len(self.labels)} labels, {roots}>"
 
-    def __call__(
-        self, text: Sentence | Sequence[str] | Iterable[Sentence | Sequence[str]], *, keep: bool = False
-    ) -> Document:
-        """Parse a sentence, or several: each a Sentence (whose tags are used) or a list of words.
+    def __call__(self, text: Text, *, keep: bool = False) -> Document:
+        """Parse a text, a sentence, or several: each sentence is a Sentence (whose tags are used, if it has any) or a list of words.
 
         keep: the heads and labels that a Sentence has stay, and the best tree that has them is found, as in `parse_block`:
 
@@ -75,27 +97,75 @@ class Parser:
         if isinstance(text, Sentence):
             sentences = [text]
         elif isinstance(text, str):
-            raise InputError("raw text", expected="a list of words, a Sentence, or several of them")
+            blocks = self.read_text([_utf8(text)])
+            return Document(
+                sentence for block in blocks for sentence in self._parsed(self.tag_block(block), keep)
+            )
         else:
             items: list[Any] = list(text)
             if items and all(isinstance(item, str) for item in items):
                 items = [items]
             sentences = [item if isinstance(item, Sentence) else _from_words(item) for item in items]
-        return Document(parsed for group in _groups(sentences) for parsed in self._parse_group(group, keep))
+        return Document(
+            parsed for group in _groups(sentences) for parsed in self._parsed(self._block(group), keep)
+        )
 
-    def _parse_group(self, group: list[Sentence], keep: bool) -> list[Sentence]:
-        """Parse sentences that make one block."""
-        format, file = group[0].format, group[0].file
+    def pipe(self, texts: Iterable[Text], *, jobs: int = 1) -> Iterator[Document]:
+        """A document for each text, in order, on so many threads; texts are read only as they are needed."""
+        with closing(map_in_order(self, texts, jobs)) as documents:
+            yield from documents
+
+    def read_text(
+        self, chunks: Iterable[bytes], *, split: Split = "text", offsets: bool = False, file: str = ""
+    ) -> Iterator[Block]:
+        """Blocks of sentences, without tags and trees, of raw text in UTF-8 of any length (`Tokeniser.stream`)."""
+        for data in self.tokeniser.stream(
+            chunks, split=split, offsets=offsets, block_bytes=_BLOCK_BYTES, file=file
+        ):
+            yield index_block(data, CONLLU, file=file, check_trees=False)[0]
+
+    def tag_block(self, block: Block, *, anew: bool = False) -> Block:
+        """The block with tags and lemmas where a sentence has none; with `anew`, everywhere. As it is if the model cannot tag."""
+        return block if self.tagger is None else self.tagger.tag(block, anew=anew)
+
+    def _block(self, group: list[Sentence]) -> Block:
+        """Sentences as one block, tagged."""
         data = b"".join(sentence.to_bytes() for sentence in group)
-        block, _ = index_block(data, format, file=file, check_trees=False)
+        block, _ = index_block(data, group[0].format, file=group[0].file, check_trees=False)
         block.lines = np.array([sentence.line for sentence in group], np.int64)
+        return self.tag_block(block)
+
+    def _parsed(self, block: Block, keep: bool) -> list[Sentence]:
+        """The sentences of a tagged block with their trees."""
         trees = self.parse_block(block, keep)
-        parsed, _ = index_block(self.with_trees(block, trees), format, file=file, check_trees=False)
+        parsed, _ = index_block(
+            self.with_trees(block, trees), block.format, file=block.file, check_trees=False
+        )
         parsed.lines = block.lines
         return [
-            Sentence(parsed, i, score=float(trees.scores[i]), certified=bool(trees.whole[i]))
-            for i in range(len(group))
-        ]
+            Sentence(
+                parsed, i, score=float(trees.scores[i]), certified=bool(trees.whole[i]),
+                confidences=partial(self._confidences, parsed, i),
+            )
+            for i in range(len(parsed))
+        ]  # fmt: skip
+
+    def _confidences(self, block: Block, index: int) -> NDArray[np.float64]:
+        """The probability of each arc of a sentence's tree, nan for the root's own entry and in a sentence that is too long."""
+        from arcwise.pipeline.confidence import arc_probabilities, arc_scores
+
+        first, last = block.words[index : index + 2].tolist()
+        found = np.full(last - first + 1, np.nan)
+        if last - first <= LONGEST:
+            bounds = np.array([0, last - first], np.int32)
+            numbers = number_words(
+                block.data, block.starts[first:last], block.stops[first:last], bounds, self._vocabulary
+            )
+            matrices = arc_scores(numbers, np.array([0, len(found)]), self._weights)
+            temperature = self.model.temperature / float(self.model.arrays["scales"][1])
+            P = arc_probabilities(matrices, temperature, self.single_root)[0]
+            found[1:] = P[block.heads[first:last], np.arange(1, len(found))]
+        return found
 
     def parse_block(self, block: Block, keep: bool = False) -> Trees:
         """The best tree of every sentence of a block, among the arcs that the pruner keeps. Runs without the lock.
@@ -114,7 +184,7 @@ class Parser:
         row_heads[rows] = heads_within(block.words, LONGEST, kept.heads)
         row_labels[rows] = np.where(kept.labels < len(self.labels), kept.labels, UNKNOWN_LABEL)
         scores = np.empty(len(pieces) - 1)
-        parse_sentences(numbers, starts, self._weights, row_heads, row_labels, scores)
+        parse_sentences(numbers, starts, self._weights, row_heads, row_labels, scores, np.empty(0))
         scores *= self.model.arrays["scales"][1]
         scores = np.add.reduceat(scores, np.searchsorted(pieces, block.words[:-1]))
         whole = np.diff(block.words) <= LONGEST
@@ -165,9 +235,26 @@ def _from_words(words: Any) -> Sentence:
     return Sentence.from_words(list(words))
 
 
+def _utf8(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(f"half a surrogate pair, {text[error.start]!r}", expected="Unicode text") from None
+
+
+def bundled_models() -> dict[str, Path]:
+    """The models that come with arcwise, by name."""
+    return {path.stem: path for path in sorted(_MODELS.glob("*.arcwise"))}
+
+
 def load(name: str | Path) -> Parser:
-    """Load a model from a file."""
-    path = Path(name)
+    """Load a model that comes with arcwise, like "en", or one from a file."""
+    bundled = bundled_models()
+    path = bundled.get(str(name), Path(name))
     if path.is_dir():
         raise ModelError(f"{path}: a folder, expected a model file")
+    if not path.exists():
+        raise ModelError(
+            f"{name}: no such model; with arcwise comes {', '.join(bundled) or 'none'}, others are files that `arcwise train` made"
+        )
     return Parser(load_model(path))

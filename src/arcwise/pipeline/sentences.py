@@ -85,6 +85,7 @@ def parse_sentences(
     heads: NDArray[np.int32],
     labels: NDArray[np.int32],
     scores: NDArray[np.float64],
+    matrices: NDArray[np.float64],
 ) -> int:
     """The best labelled tree of every sentence among the arcs that the pruner keeps; returns how many arcs it kept.
 
@@ -92,13 +93,15 @@ def parse_sentences(
     sentences as numbers, the root's row before each sentence's. starts: where sentence i begins there, and the end. heads,
     labels: by row of `numbers`, on entry what the tree must have, or ANY_HEAD, ANY_WORD, ANY_LABEL, UNKNOWN_LABEL; what was not
     given is filled in. The arcs given are never pruned, and a label given is scored even where the model does not allow it. scores:
-    filled, one a sentence, in units of the weights; -inf where no tree has what is given.
+    filled, one a sentence, in units of the weights; -inf where no tree has what is given. matrices: empty, or room for the arc
+    scores of all sentences, -inf for those pruned, one matrix after another.
     """
     templates = weights.templates
     longest = longest_sentence(starts)
     tokens = make_tokens(longest, templates.end)
     room, arcs, tree = make_room(longest), make_arcs(longest, weights.most_heads), make_neighbours(longest)
-    matrix = np.empty((longest + 1) ** 2)
+    matrix = matrices if len(matrices) else np.empty((longest + 1) ** 2)
+    at = 0
     indices = np.empty(most_arc_features(longest, templates), np.uint32)
     rows = np.empty(most_context_features(templates), np.uint32)
     label_scores = np.empty(weights.labels.shape[1], np.int16)
@@ -106,7 +109,9 @@ def parse_sentences(
     for s in range(len(starts) - 1):
         begin, end = starts[s], starts[s + 1]
         size = end - begin
-        S = matrix[: size * size].reshape((size, size))
+        S = matrix[at : at + size * size].reshape((size, size))
+        if len(matrices):
+            at += size * size
         tree_heads = heads[begin:end]
         hash_tokens(numbers[begin:end], templates, tokens)
         coarse_scores(tokens, templates, weights.coarse, weights.coarse_bits, S)

@@ -20,6 +20,7 @@ from arcwise.learning.pruned import prune_corpus
 from arcwise.learning.pruner import RATE, pruner_epoch
 from arcwise.parts.arcs import ANY_HEAD
 from arcwise.pipeline.checkpoint import State, load_state, save_state
+from arcwise.pipeline.confidence import fit_temperature
 from arcwise.pipeline.model import Model, quantise, save_model
 from arcwise.pipeline.options import Options, Progress, Watcher
 from arcwise.pipeline.parser import Parser
@@ -43,6 +44,7 @@ def train(
     format: str | None = None,
     skip_bad: bool = False,
     resume: bool = False,
+    jobs: int = 1,
     watcher: Watcher | None = None,
     **options: Any,
 ) -> Parser:
@@ -50,7 +52,8 @@ def train(
 
     train, dev: a path, "-", an open file, or sentences. options: the fields of `arcwise.pipeline.options.Options`. While it runs,
     all that is needed to go on is kept beside `output` in a file whose name ends in `.checkpoint`; with `resume` a killed run goes
-    on from there and gives the same model, byte for byte, as an unbroken one. The same seed gives the same bytes.
+    on from there and gives the same model, byte for byte, as an unbroken one. jobs: threads for the taggers. The same seed gives the
+    same bytes, whatever their number.
     """
     try:
         chosen = Options(**options)
@@ -61,7 +64,7 @@ def train(
     if output is not None and Path(output).is_dir():
         raise InputError("a folder", expected="a file for the model", file=str(output))
     watcher = watcher or Watcher()
-    data = read_training_data(train, dev, chosen, watcher.note, format=format, skip_bad=skip_bad)
+    data = read_training_data(train, dev, chosen, watcher, format=format, skip_bad=skip_bad, jobs=jobs)
     run = _Run(data, chosen, watcher)
     checkpoint = None if output is None else Path(f"{output}.checkpoint")
     if resume and checkpoint is not None and checkpoint.exists():
@@ -76,6 +79,8 @@ def train(
         if checkpoint is not None:
             save_state(state, checkpoint)
     model = run.model(state.best, state)
+    if data.dev is not None:
+        model = replace(model, temperature=fit_temperature(model, data.dev))
     if output is not None:
         save_model(model, output)
         Path(f"{output}.checkpoint").unlink(missing_ok=True)
@@ -217,7 +222,13 @@ class _Run:
         assert dev is not None
         heads, labels = np.full_like(dev.heads, ANY_HEAD), np.full_like(dev.labels, ANY_LABEL)
         parse_sentences(
-            dev.numbers, dev.starts, model.weights(), heads, labels, np.empty(len(dev.starts) - 1)
+            dev.numbers,
+            dev.starts,
+            model.weights(),
+            heads,
+            labels,
+            np.empty(len(dev.starts) - 1),
+            np.empty(0),
         )
         uas, las = accuracy(dev.heads, dev.labels, heads, labels)
         return 100 * uas, 100 * las
@@ -232,8 +243,17 @@ class _Run:
             "words": self.words,
             "sentences with several roots": self.data.several_roots,
             "training": state.history,
+            "tags": self.data.tag_accuracy,
         }
-        return Model(self.settings, self.data.names, self.data.single_root, arrays, facts)
+        return Model(
+            self.settings,
+            self.data.names,
+            self.data.single_root,
+            arrays,
+            facts,
+            self.data.tokeniser,
+            self.data.tagger,
+        )
 
     def _parts(self, stage: str, epoch: int) -> Iterator[Part]:
         """The sentences in the order of this epoch, in parts, each with the share done after it."""

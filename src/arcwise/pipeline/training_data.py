@@ -16,7 +16,10 @@ import arcwise
 from arcwise.errors import InputError
 from arcwise.features.attributes import collect_keys, vocabulary
 from arcwise.learning.corpus import Corpus, make_corpus, select_sentences
-from arcwise.pipeline.options import Note, Options
+from arcwise.pipeline.options import Note, Options, Watcher
+from arcwise.pipeline.preparing import prepare
+from arcwise.tagging.tagger import Tagger
+from arcwise.text.tokeniser import Tokeniser
 from arcwise.treebank.block import DEPREL, Block
 from arcwise.treebank.reading import read_blocks
 from arcwise.treebank.sentence import Sentence
@@ -32,7 +35,8 @@ class TrainingData(NamedTuple):
     """What the learners read, and does not change.
 
     keys: the vocabulary. names: the labels. allowed: bool (2, labels), the labels seen on arcs from the root and from words.
-    several_roots: how many sentences have them. fingerprint: of all data and options.
+    several_roots: how many sentences have them. fingerprint: of all data and options. tokeniser, tagger: what was learned
+    to come before the parser. tag_accuracy: of the tagger on the development set, in percent.
     """
 
     train: Corpus
@@ -43,23 +47,30 @@ class TrainingData(NamedTuple):
     single_root: bool
     several_roots: int
     fingerprint: str
+    tokeniser: Tokeniser | None
+    tagger: Tagger | None
+    tag_accuracy: dict[str, float]
 
 
 def read_training_data(
     train: TreebankLike,
     dev: TreebankLike | None,
     options: Options,
-    note: Note,
+    watcher: Watcher,
     *,
     format: str | None = None,
     skip_bad: bool = False,
+    jobs: int = 1,
 ) -> TrainingData:
-    """Read both treebanks whole; what is remarkable about them is told to `note`, what cannot be used is an InputError."""
+    """Read both treebanks whole; what is remarkable about them is told to `watcher`, what cannot be used is an InputError."""
+    note = watcher.note
     blocks = _read(train, "training", format, skip_bad, note)
     dev_blocks = [] if dev is None else _read(dev, "development", format, skip_bad, note)
     if dev is None:
         note("no development treebank: the last epoch is kept, and nothing is known of the accuracy")
 
+    fingerprint = _fingerprint((blocks, dev_blocks), options)
+    blocks, dev_blocks, tokeniser, tagger, tag_accuracy = prepare(blocks, dev_blocks, options, watcher, jobs)
     keys = collect_keys(blocks)
     names = tuple(sorted({label for block in blocks for label in block.column(DEPREL)}))
     if names == ("_",):
@@ -97,7 +108,10 @@ def read_training_data(
         allowed=_allowed_labels(corpus, len(names)),
         single_root=single_root,
         several_roots=several,
-        fingerprint=_fingerprint((blocks, dev_blocks), options),
+        fingerprint=fingerprint,
+        tokeniser=tokeniser,
+        tagger=tagger,
+        tag_accuracy=tag_accuracy,
     )
 
 

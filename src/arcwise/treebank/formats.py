@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
 
 from arcwise.errors import InputError
 
@@ -81,6 +83,22 @@ def format_named(name: str) -> Format:
     if name not in FORMATS:
         raise InputError(f"format {name!r}", expected=f"one of {', '.join(FORMATS)}")
     return FORMATS[name]
+
+
+_SPACED = re.compile(rb"\d+( +\S+){5} +(\d+|_)( +\S+){3}\s*$")  # ten columns, HEAD the seventh
+
+
+def looks_like_columns(head: bytes, name: str) -> bool:
+    r"""Whether a file that begins with the bytes `head` and is called `name` holds columns, well or badly made, and not plain text.
+
+    >>> looks_like_columns(b"1\tAh\tah\tINTJ\t_\t_\t0\troot\t_\t_\n\n", "-"), looks_like_columns(b"Ah! 1 2", "-")
+    (True, False)
+    """
+    name = Path(name).name.lower()
+    if ".conll" in name or ".txt" in name:
+        return ".conll" in name
+    lines = [line for line in head.split(b"\n")[:100] if line.strip() and not line.startswith(b"#")]
+    return any(line.count(b"\t") >= 7 or _SPACED.match(line) for line in lines)
 
 
 def recognise(head: bytes, name: str) -> Format:

@@ -34,7 +34,7 @@ class BlockReader:
 
     def __init__(
         self,
-        source: SourceLike,
+        source: SourceLike | Source,
         *,
         format: Format | str | None = None,
         skip_bad: bool = False,
@@ -48,7 +48,7 @@ class BlockReader:
         self.skipped_errors: list[InputError] = []
         self._block_bytes, self._damaged = block_bytes, False
         given = format_named(format) if isinstance(format, str) else format
-        self._source = Source(source)
+        self._source = source if isinstance(source, Source) else Source(source)
         try:
             pieces = self._pieces()
             head = bytearray()

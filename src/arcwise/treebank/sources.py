@@ -43,6 +43,7 @@ class Source:
     def __init__(self, source: SourceLike) -> None:
         self.bytes_read = 0
         self.bytes_total: int | None = None
+        self._begun: tuple[bytes, Iterator[bytes]] | None = None
         self._owned = isinstance(source, str | Path) and str(source) != "-"
         if isinstance(source, str | Path):
             self.name = "<stdin>" if str(source) == "-" else str(source)
@@ -60,8 +61,19 @@ class Source:
         if stat.S_ISREG(status.st_mode):
             self.bytes_total = status.st_size
 
+    def head(self, size: int) -> bytes:
+        """The beginning of the content, about `size` bytes of it; `pieces` gives it all the same."""
+        rest = self.pieces(size)
+        self._begun = next(rest, b""), rest
+        return self._begun[0]
+
     def pieces(self, size: int) -> Iterator[bytes]:
         """The content, decompressed, in pieces of `size` bytes (compressed: of any bounded size)."""
+        if self._begun is not None:
+            (head, rest), self._begun = self._begun, None
+            yield head
+            yield from rest
+            return
         head = self._read(max(size, 8))
         for codec, (magic, decompressor, step) in _CODECS.items():
             if head.startswith(magic):
