@@ -12,8 +12,8 @@ import pytest
 from arcwise.pipeline.options import Options, Watcher
 from arcwise.pipeline.parser import load
 from arcwise.pipeline.preparing import Prepared, prepare, tag_accuracy
-from arcwise.tagging.tagger import mean_tagger, read_words, train_tagger
 from arcwise.tagging.tagset import MOST_PARTS
+from arcwise.tagging.training import mean_tagger, read_words, train_tagger
 from arcwise.treebank.block import FEATS, LEMMA, UPOS, XPOS, Block
 from arcwise.treebank.reading import BlockReader
 from tests.pipeline.models import DATA, SMALL, Recorder, block_of, data_blocks, quick

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from arcwise.tagging.tagger import Tagger, Words, read_words, train_tagger
+from arcwise.tagging.tagger import Tagger
+from arcwise.tagging.training import Words, read_words, train_tagger
 from arcwise.treebank.block import Block, index_block
 from arcwise.treebank.formats import CONLLU
 from arcwise.treebank.reading import read_conllu

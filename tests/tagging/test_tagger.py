@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arcwise.errors import InputError
-from arcwise.tagging.tagger import Arrays, Tagger, mean_tagger, read_words
+from arcwise.tagging.tagger import Arrays, Tagger
+from arcwise.tagging.training import mean_tagger, read_words
 from arcwise.treebank.block import LEMMA, UPOS
 from tests.tagging import naive
 from tests.tagging.corpora import conllu_block, data_blocks, learn, small_tagger, toy_tagger, toy_text

@@ -82,11 +82,7 @@ def _each(draw: Callable[[Sentence], Drawn]) -> Callable[[Parser, Block, Trees],
     """Draws every sentence of a block with its new tree."""
 
     def draw_block(parser: Parser, block: Block, trees: Trees) -> list[Drawn]:
-        from arcwise.treebank.block import index_block
-
-        data = parser.with_trees(block, trees)
-        parsed, _ = index_block(data, block.format, file=block.file, check_trees=False)
-        return list(map(draw, parsed))
+        return list(map(draw, block.rewritten(parser.with_trees(block, trees))))
 
     return draw_block
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from arcwise.cli.terminal import compiled_kernels, duration, say
 from arcwise.pipeline.options import Options, Progress, Watcher
-from arcwise.tagging.tagger import FOLDS
+from arcwise.tagging.training import FOLDS
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar

@@ -112,6 +112,10 @@ class Parser:
 
     def pipe(self, texts: Iterable[Text], *, jobs: int = 1) -> Iterator[Document]:
         """A document for each text, in order, on so many threads; texts are read only as they are needed."""
+        if isinstance(texts, str):
+            raise InputError(
+                "one text", expected="several: a list, a file, or anything else that gives one after another"
+            )
         with closing(map_in_order(self, texts, jobs)) as documents:
             yield from documents
 
@@ -138,10 +142,7 @@ class Parser:
     def _parsed(self, block: Block, keep: bool) -> list[Sentence]:
         """The sentences of a tagged block with their trees."""
         trees = self.parse_block(block, keep)
-        parsed, _ = index_block(
-            self.with_trees(block, trees), block.format, file=block.file, check_trees=False
-        )
-        parsed.lines = block.lines
+        parsed = block.rewritten(self.with_trees(block, trees))
         return [
             Sentence(
                 parsed, i, score=float(trees.scores[i]), certified=bool(trees.whole[i]),

@@ -13,7 +13,8 @@ import numpy as np
 
 from arcwise.pipeline.options import Options, Progress, Watcher
 from arcwise.pipeline.streaming import map_in_order
-from arcwise.tagging.tagger import FOLDS, Tagger, Words, mean_tagger, read_words, train_tagger
+from arcwise.tagging.tagger import Tagger
+from arcwise.tagging.training import FOLDS, Words, mean_tagger, read_words, train_tagger
 from arcwise.text.tokeniser import Tokeniser
 from arcwise.text.training import train_tokeniser
 from arcwise.treebank.block import FEATS, LEMMA, UPOS, XPOS, Block
