@@ -102,7 +102,8 @@ def command(
     sentence, --format words that its words are separated by spaces too, --format vertical that each line is a word and a
     blank line ends a sentence. Sentences without tags are tagged. In a treebank heads and labels are written anew, all else
     goes through byte for byte. OUT appears when it is complete, may be FILE itself, and is compressed if its name ends in
-    .gz, .xz or .zst. A sentence of more than 2000 words is parsed in pieces.
+    .gz, .xz or .zst. A sentence of raw text is cut after 1000 words at the latest; one of
+    a treebank of more than 2000 words is parsed in pieces.
 
     -f conllu writes CoNLL-U, from which the raw text can be recovered (SpaceAfter, SpacesAfter in MISC). -f tree draws every
     tree for a terminal, folded to its width, in colours unless NO_COLOR is set; -f svg, -f latex (tikz-dependency) and
