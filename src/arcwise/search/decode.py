@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Sequence
 from typing import Any, overload
 
 import numpy as np
@@ -15,6 +14,7 @@ from arcwise.search.eisner import eisner_trees
 from arcwise.search.explain import explain
 from arcwise.search.k_best import Search, k_best_trees
 from arcwise.search.matrices import Batch, Matrix, as_batch, as_matrix, place
+from arcwise.search.pieces import in_pieces
 from arcwise.search.result import Parse
 from arcwise.search.spanning_tree import spanning_trees
 from arcwise.search.status import FOUND
@@ -27,7 +27,6 @@ _METHODS: dict[str, tuple[Search, bool]] = {
     "spanning-tree": (spanning_trees, False),
     "eisner": (eisner_trees, True),
 }
-_PIECE = 1 << 17  # a batch goes to the kernel in pieces of about so many scores: 1 MB
 _NONE: tuple[()] = ()
 
 
@@ -105,15 +104,9 @@ def decode(
     if required is not _NONE or forbidden is not _NONE:
         batch = _constrain_each(batch, required, forbidden)
 
-    def search_piece(piece: slice) -> list[Parse]:
-        return _search_many(batch[piece], piece.start, method, search, single_root)
-
-    if not isinstance(jobs, int) or jobs < 1:
-        raise InputError(f"jobs is {jobs!r}", expected="a number of threads, 1 or more")
-    if jobs == 1:
-        return [parse for piece in _pieces(batch) for parse in search_piece(piece)]
-    with ThreadPoolExecutor(jobs) as pool:
-        return [parse for parses in pool.map(search_piece, _pieces(batch)) for parse in parses]
+    return in_pieces(
+        batch, jobs, lambda piece, first: _search_many(piece, first, method, search, single_root)
+    )
 
 
 def k_best(
@@ -184,18 +177,6 @@ def _search_many(batch: Batch, first: int, method: str, search: Search, single_r
         start, end = end, end + size
         parses.append(Parse(heads[start:end], score, score, None, {"method": method}))
     return parses
-
-
-def _pieces(batch: Batch) -> Iterator[slice]:
-    """Cut a batch where about _PIECE scores are together."""
-    start = entries = 0
-    for b, S in enumerate(batch):
-        entries += S.size
-        if entries >= _PIECE:
-            yield slice(start, b + 1)
-            start, entries = b + 1, 0
-    if start < len(batch):
-        yield slice(start, len(batch))
 
 
 def _constrain_each(batch: Batch, required: Any, forbidden: Any) -> list[Matrix]:

@@ -11,8 +11,9 @@ from arcwise.errors import InputError
 from arcwise.search.decode import decode
 from arcwise.search.explain import explain
 from arcwise.search.matrices import Batch, Matrix
+from arcwise.search.pieces import in_pieces
 from arcwise.search.status import FOUND, REFUSED
-from arcwise.sums.batches import flatten, in_pieces, read, unwrap, why
+from arcwise.sums.batches import flatten, read, unwrap, why
 from arcwise.sums.inside_outside import inside_outsides
 from arcwise.sums.labels import label_marginals, read_labelled, sum_labels
 from arcwise.sums.matrix_tree import matrix_trees

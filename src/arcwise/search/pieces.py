@@ -1,0 +1,41 @@
+"""Several matrices, cut into pieces that threads share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from arcwise.errors import InputError
+from arcwise.search.matrices import Batch
+
+T = TypeVar("T")
+
+_PIECE = 1 << 17  # a batch goes to the kernel in pieces of about so many scores: 1 MB
+
+
+def in_pieces(batch: Batch, jobs: int, work: Callable[[Batch, int], list[T]]) -> list[T]:
+    """What `work` makes of every matrix, in order. It gets pieces of the batch, and the number of a piece's first matrix."""
+    if not isinstance(jobs, int) or jobs < 1:
+        raise InputError(f"jobs is {jobs!r}", expected="a number of threads, 1 or more")
+    pieces = list(_pieces(batch))
+
+    def work_on(piece: slice) -> list[T]:
+        return work(batch[piece], piece.start)
+
+    if jobs == 1 or len(pieces) == 1:
+        return [result for piece in pieces for result in work_on(piece)]
+    with ThreadPoolExecutor(jobs) as pool:
+        return [result for results in pool.map(work_on, pieces) for result in results]
+
+
+def _pieces(batch: Batch) -> Iterator[slice]:
+    """Cut a batch where about _PIECE scores are together."""
+    start = entries = 0
+    for b, S in enumerate(batch):
+        entries += S.size
+        if entries >= _PIECE:
+            yield slice(start, b + 1)
+            start, entries = b + 1, 0
+    if start < len(batch):
+        yield slice(start, len(batch))
