@@ -175,7 +175,8 @@ def find_sentences(
                 for feature in features:
                     score += 2 * weights[feature]
                 scores[t] = 4 * score + 2 * (kind == FINAL) + (kind >= PUNCT)
-                ends[t] = score > 0
+                # Between a word and a small letter no sentence ends, however much like a signature an address may look.
+                ends[t] = score > 0 and not (kind < PUNCT and kinds[t + 3] == LOWER)
             if ends[t] == 0 and t - begin + 1 == MOST_TOKENS:
                 for k in range(t - 1, begin + MOST_TOKENS // 2, -1):
                     if scores[k] > scores[t]:
