@@ -57,3 +57,11 @@ def test_an_unknown_name_lists_what_there_is() -> None:
     assert "en" in bundled_models()
     with pytest.raises(ModelError, match=r"klingon: no such model;.*\ben\b"):
         load("klingon")
+
+
+def test_a_small_word_before_a_full_stop_is_no_abbreviation() -> None:
+    doc = load("en")("The cat sat. Dogs ran on Sat. and on Sunday.")
+    assert [sentence.forms[1:] for sentence in doc] == [
+        ["The", "cat", "sat", "."],
+        ["Dogs", "ran", "on", "Sat.", "and", "on", "Sunday", "."],
+    ]

@@ -136,6 +136,16 @@ def _fill_atoms(
 
 
 @kernel
+def _ends_small_word(text: Text, token: int, place: int, end: int) -> bool:
+    """Whether at `place` only a full stop is left after three or more small letters: "sat." is not Saturday."""
+    if place + 1 != end or text.codes[place] != _POINT or place - token < 3:
+        return False
+    while token < place and text.classes[token] == LOWER:
+        token += 1
+    return token == place
+
+
+@kernel
 def find_tokens(
     text: Text,
     rule_ends: NDArray[np.int64],
@@ -195,7 +205,7 @@ def find_tokens(
                     score = 1 if rule[place] else -1
                     for feature in features:
                         score += 2 * weights[feature]
-                    cut = score > 0
+                    cut = score > 0 or (rule[place] and _ends_small_word(text, token, place, end))
             if cut:
                 starts[tokens], stops[tokens] = token, place
                 tokens += 1
