@@ -22,11 +22,11 @@ from hypothesis import strategies as st
 from safetensors.numpy import save, save_file
 
 from arcwise.errors import InputError, ModelError
+from arcwise.features.quantising import quantise
 from arcwise.pipeline.model import (
     Model,
     Settings,
     load_model,
-    quantise,
     read_sealed,
     save_model,
     write_sealed,

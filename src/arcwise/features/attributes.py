@@ -30,7 +30,7 @@ MOST_FEATURES = 12
 COLUMNS = MORPHOLOGY + MOST_FEATURES
 
 UNKNOWN, ROOT, START, END = range(4)
-_FIRST_NUMBER = 4
+FIRST_NUMBER = 4
 
 _PREFIX_LETTERS, _SUFFIX_LETTERS = 5, 3
 _UNDERSCORE, _BAR = ord("_"), ord("|")
@@ -131,7 +131,7 @@ def _fill(slots: NDArray[np.uint64], numbers: NDArray[np.int32], keys: NDArray[n
         while slots[at] != 0:
             at = (at + np.uint64(1)) & mask
         slots[at] = keys[i]
-        numbers[at] = _FIRST_NUMBER + i
+        numbers[at] = FIRST_NUMBER + i
 
 
 def collect_keys(blocks: Iterable[Block]) -> NDArray[np.uint64]:
@@ -151,6 +151,17 @@ def vocabulary(keys: NDArray[np.uint64]) -> Vocabulary:
 
 
 @kernel
+def find_key(vocabulary: Vocabulary, key: np.uint64) -> int:
+    """The number of a key, UNKNOWN if it is not there."""
+    slots = vocabulary.slots
+    mask = np.uint64(len(slots) - 1)
+    at = key & mask
+    while slots[at] != 0 and slots[at] != key:
+        at = (at + np.uint64(1)) & mask
+    return int(vocabulary.numbers[at]) if slots[at] == key else UNKNOWN
+
+
+@kernel
 def number_words(
     data: NDArray[np.uint8],
     starts: NDArray[np.int32],
@@ -162,8 +173,6 @@ def number_words(
 
     data, starts, stops: as in `Block`. boundaries: the index of each sentence's first word, and the end.
     """
-    slots = vocabulary.slots
-    mask = np.uint64(len(slots) - 1)
     keys = np.empty(COLUMNS, np.uint64)
     sentences = len(boundaries) - 1
     numbers = np.empty((starts.shape[0] + sentences, COLUMNS), np.int32)
@@ -177,8 +186,5 @@ def number_words(
                 if key == 0:  # no more morphological features
                     row[column:] = UNKNOWN
                     break
-                at = key & mask
-                while slots[at] != 0 and slots[at] != key:
-                    at = (at + np.uint64(1)) & mask
-                row[column] = vocabulary.numbers[at] if slots[at] == key else UNKNOWN
+                row[column] = find_key(vocabulary, key)
     return numbers

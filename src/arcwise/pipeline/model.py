@@ -126,18 +126,6 @@ def _laid_out(table: NDArray[np.int8], width: int) -> NDArray[np.int8]:
     return copy
 
 
-def quantise(weights: NDArray[np.float32]) -> tuple[NDArray[np.int8], float]:
-    """The weights as int8 and their unit, so that the greatest is 127. Costs no accuracy that could be measured.
-
-    >>> quantise(np.array([0.5, -1.27, 0.0], np.float32))[0]
-    array([  50, -127,    0], dtype=int8)
-    """
-    greatest = max(weights.max(initial=0.0), -weights.min(initial=0.0))
-    unit = float(np.float32(greatest / 127)) or 1.0
-    scaled = weights / np.float32(unit)
-    return np.rint(scaled, out=scaled).astype(np.int8), unit
-
-
 def _checksum(header: str, arrays: dict[str, NDArray[Any]]) -> str:
     digest = hashlib.blake2b(header.encode(), digest_size=_CHECKSUM_BYTES)
     for name in sorted(arrays):

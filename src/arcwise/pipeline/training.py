@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 import arcwise
 from arcwise.errors import ArcwiseError, InputError
 from arcwise.evaluation.attachment import accuracy
+from arcwise.features.quantising import quantise
 from arcwise.features.templates import compile_templates
 from arcwise.learning.labels import LABEL_LEARNERS, label_epoch
 from arcwise.learning.online import LEARNERS, Training, average, make_training, online_epoch
@@ -21,7 +22,7 @@ from arcwise.learning.pruner import RATE, pruner_epoch
 from arcwise.parts.arcs import ANY_HEAD
 from arcwise.pipeline.checkpoint import State, load_state, save_state
 from arcwise.pipeline.confidence import fit_temperature
-from arcwise.pipeline.model import Model, quantise, save_model
+from arcwise.pipeline.model import Model, save_model
 from arcwise.pipeline.options import Options, Progress, Watcher
 from arcwise.pipeline.parser import Parser
 from arcwise.pipeline.sentences import ANY_LABEL, parse_sentences

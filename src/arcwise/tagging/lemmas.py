@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from arcwise.features.attributes import UNKNOWN, Vocabulary, vocabulary
+from arcwise.features.attributes import FIRST_NUMBER, UNKNOWN, Vocabulary, find_key, vocabulary
 from arcwise.kernels import kernel
-from arcwise.tagging.spelling import ALPHABET, Alphabet, find_key, letters_of, lower_letters
+from arcwise.tagging.spelling import ALPHABET, Alphabet, letters_of, lower_letters
 from arcwise.treebank.block import FORM
 
 LONGEST_SUFFIX = 8
@@ -22,7 +22,6 @@ _LEVELS = LONGEST_SUFFIX + 2  # the empty suffix, those of one letter to eight, 
 _LEAST = 2  # a suffix must be seen so often to have a rule; a whole word once
 _LONGEST_WORD = 64  # letters; a word of so many or more is its own lemma
 _LONGEST_RULE = 255
-_FIRST_NUMBER = 4  # of a vocabulary
 _LOWER, _AS_IT_IS, _CAPITALISED = range(3)
 # How capitals are best explained: of an unknown word as they are; of a known one in the same way whether it has them or not.
 _FOR_SUFFIXES, _FOR_WORDS = (_LOWER, _AS_IT_IS, _CAPITALISED), (_LOWER, _CAPITALISED, _AS_IT_IS)
@@ -221,7 +220,7 @@ def write_lemmas(
             for k in range(_suffix_keys(letters, count, int(fine[word]), keys)):
                 number = find_key(lemmas.suffixes, keys[k])
                 if number != UNKNOWN:
-                    rule = int(lemmas.numbers[number - _FIRST_NUMBER])
+                    rule = int(lemmas.numbers[number - FIRST_NUMBER])
         begin = at
         if rule >= 0 and lemmas.cut[rule] <= count:
             if lemmas.cases[rule] == _CAPITALISED and letters[0] < len(alphabet.upper):

@@ -10,9 +10,9 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from arcwise.features.attributes import UNKNOWN, Vocabulary, vocabulary
+from arcwise.features.attributes import FIRST_NUMBER, UNKNOWN, Vocabulary, find_key, vocabulary
 from arcwise.kernels import kernel
-from arcwise.tagging.spelling import CASE, CLASS, FORM, LOWER, find_key
+from arcwise.tagging.spelling import CASE, CLASS, FORM, LOWER
 
 _FOR_CLASS, _FOR_CASE, _FOR_LIST = (
     5,
@@ -21,7 +21,6 @@ _FOR_CLASS, _FOR_CASE, _FOR_LIST = (
 )  # a word must occur so often for its class, its case, its list of tags
 _SHARE = 0.05  # a word's class names the tags that it has in this share of cases at least
 _CASES = 4
-_FIRST_NUMBER = 4  # of a vocabulary
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -143,7 +142,7 @@ def look_up(
             lists[word] = spelled[word, CLASS] = spelled[word, CASE] = 0
             spelled[word, FORM] = spelled[word, LOWER] = 0
         else:
-            entry = number - _FIRST_NUMBER
+            entry = number - FIRST_NUMBER
             spelled[word, CLASS] = lexicon.classes[entry]
             spelled[word, CASE] = lexicon.cases[entry]
             lists[word] = lexicon.lists[entry]

@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from arcwise.features.attributes import UNKNOWN, Vocabulary
 from arcwise.features.hashing import scramble
 from arcwise.kernels import kernel
 from arcwise.treebank.block import FORM as FORM_COLUMN
@@ -127,17 +126,6 @@ def _shape(letters: NDArray[np.int32], count: int, alphabet: Alphabet) -> np.uin
             x = _step(x, sign)
             length += 1
     return x
-
-
-@kernel
-def find_key(vocabulary: Vocabulary, key: np.uint64) -> int:
-    """The number of a key, UNKNOWN if it is not there."""
-    slots = vocabulary.slots
-    mask = np.uint64(len(slots) - 1)
-    at = key & mask
-    while slots[at] != 0 and slots[at] != key:
-        at = (at + np.uint64(1)) & mask
-    return int(vocabulary.numbers[at]) if slots[at] == key else UNKNOWN
 
 
 @kernel

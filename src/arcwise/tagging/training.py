@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from arcwise.features.quantising import quantise
 from arcwise.tagging.learning import make_tag_training, tag_epoch
 from arcwise.tagging.lemmas import learn_lemmas, suffix_keys
 from arcwise.tagging.lexicon import learn_lexicon, lexicon, look_up
@@ -101,7 +102,7 @@ def train_tagger(
         if progress:
             progress(epoch + 1, epochs, wrong / max(1, int(lengths[sentences].sum())))
     averaged = training.weights - training.moves / np.float32(max(step, 1))
-    arrays["table"], unit = _quantised(averaged)
+    arrays["table"], unit = quantise(averaged)
     if set(words.lemmas) != {"_"}:
         fine = tagset.history[words.tags, 1]
         offsets = np.cumsum([0, *(len(block.heads) for block in words.blocks)])
@@ -117,15 +118,9 @@ def train_tagger(
     return Tagger(arrays, header)
 
 
-def _quantised(weights: NDArray[np.float32]) -> tuple[NDArray[np.int8], float]:
-    """The weights as int8, and their unit."""
-    unit = (float(np.abs(weights).max()) or 1.0) / 127
-    return np.rint(weights / np.float32(unit)).astype(np.int8), unit
-
-
 def mean_tagger(taggers: Sequence[Tagger]) -> Tagger:
     """The last tagger with the mean weights of all, which have learned from parts of one treebank: better than any of them."""
     total = sum(tagger.arrays["table"] * np.float32(tagger.header["unit"]) for tagger in taggers)
-    table, unit = _quantised(np.asarray(total, np.float32))
+    table, unit = quantise(np.asarray(total, np.float32))
     last = taggers[-1]
     return Tagger(last.arrays | {"table": table}, last.header | {"unit": unit})
