@@ -70,6 +70,20 @@ def _number_at(numbers: NDArray[np.int32], word: int, offset: int, attribute: in
 
 
 @kernel
+def hash_sides(numbers: NDArray[np.int32], word: int, sides: NDArray[np.int32], hashes: Hashes) -> None:
+    """Hash what each side of a template sees at a word. sides: int32 (sides, places, 2), as in `Templates`."""
+    for side in range(len(sides)):
+        x = np.uint32(side)
+        for place in range(sides.shape[1]):
+            attribute = sides[side, place, 0]
+            if attribute < 0:
+                break
+            number = _number_at(numbers, word, sides[side, place, 1], attribute)
+            x = scramble(np.uint32(x + np.uint32(number) * _GOLDEN + np.uint32(8 * attribute + place)))
+        hashes[side] = x
+
+
+@kernel
 def hash_tokens(numbers: NDArray[np.int32], templates: Templates, tokens: Tokens) -> None:
     """Hash the words of one sentence. O(n * templates), and up to O(n^2) steps back to the last word of a rare tag.
 
@@ -77,15 +91,7 @@ def hash_tokens(numbers: NDArray[np.int32], templates: Templates, tokens: Tokens
     """
     sides = np.empty(len(templates.sides), np.uint32)
     for word in range(numbers.shape[0]):
-        for side in range(len(templates.sides)):
-            x = np.uint32(side)
-            for place in range(templates.sides.shape[1]):
-                attribute = templates.sides[side, place, 0]
-                if attribute < 0:
-                    break
-                number = _number_at(numbers, word, templates.sides[side, place, 1], attribute)
-                x = scramble(np.uint32(x + np.uint32(number) * _GOLDEN + np.uint32(8 * attribute + place)))
-            sides[side] = x
+        hash_sides(numbers, word, templates.sides, sides)
         for template in range(templates.end):
             tokens.as_head[word, template] = sides[templates.head[template]]
             tokens.as_modifier[word, template] = np.uint32(

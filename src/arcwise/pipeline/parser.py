@@ -38,7 +38,8 @@ Text = str | Sentence | Sequence[str] | Iterable[Sentence | Sequence[str]]
 
 class Trees(NamedTuple):
     """The trees of a block: heads (word numbers within the sentence) and label numbers by word; score and whether the sentence
-    was searched in one piece by sentence; the names that the label numbers stand for.
+    was searched in one piece by sentence; the names that the label numbers stand for. How likely they are, and the place of each
+    among the best of its sentence, from 1, if that was asked for.
     """
 
     heads: NDArray[np.int32]
@@ -46,6 +47,8 @@ class Trees(NamedTuple):
     scores: NDArray[np.float64]
     whole: NDArray[np.bool_]
     names: tuple[str, ...]
+    probabilities: Probabilities | None = None
+    ranks: NDArray[np.int32] | None = None
 
 
 class Document(list[Sentence]):
@@ -153,8 +156,6 @@ class Parser:
 
     def _confidences(self, block: Block, index: int) -> NDArray[np.float64]:
         """The probability of each arc of a sentence's tree, nan for the root's own entry and in a sentence that is too long."""
-        from arcwise.pipeline.confidence import arc_probabilities, arc_scores
-
         first, last = block.words[index : index + 2].tolist()
         found = np.full(last - first + 1, np.nan)
         if last - first <= LONGEST:
@@ -162,42 +163,65 @@ class Parser:
             numbers = number_words(
                 block.data, block.starts[first:last], block.stops[first:last], bounds, self._vocabulary
             )
-            matrices = arc_scores(numbers, np.array([0, len(found)]), self._weights)
-            temperature = self.model.temperature / float(self.model.arrays["scales"][1])
-            P = arc_probabilities(matrices, temperature, self.single_root)[0]
+            rows = unknown_trees(numbers, np.array([0, len(found)]))
+            forest = find_forest(rows, self._weights, self._temperatures.trees)
+            (P,) = forest.squares(forest.sums()[0])
             found[1:] = P[block.heads[first:last], np.arange(1, len(found))]
         return found
 
-    def parse_block(self, block: Block, keep: bool = False) -> Trees:
+    def parse_block(
+        self, block: Block, keep: bool = False, *, confidence: bool = False, min_risk: bool = False
+    ) -> Trees:
         """The best tree of every sentence of a block, among the arcs that the pruner keeps. Runs without the lock.
 
         keep: where HEAD or DEPREL say more than `_`, the tree has that head and that label, also one that the model does not know, or
         not from this head; the rest is the best that goes with it. What is given is never pruned. A label that the model knows from
         the root only, or never from it, settles this for a head that is not given. InputError, if no tree has what is given: it
         says which arcs are to blame. Where all is given, the block's bytes stay as they are.
-        """
-        kept = read_kept(block, self.labels, self._allowed) if keep else keep_nothing(block, self.labels)
-        pieces = cut(block.words, LONGEST)
-        numbers = number_words(block.data, block.starts, block.stops, pieces, self._vocabulary)
-        starts = pieces + np.arange(len(pieces), dtype=np.int64)
-        rows = word_rows(pieces)
-        row_heads, row_labels = np.empty(len(numbers), np.int32), np.empty(len(numbers), np.int32)
-        row_heads[rows] = heads_within(block.words, LONGEST, kept.heads)
-        row_labels[rows] = np.where(kept.labels < len(self.labels), kept.labels, UNKNOWN_LABEL)
-        scores = np.empty(len(pieces) - 1)
-        parse_sentences(numbers, starts, self._weights, row_heads, row_labels, scores, np.empty(0))
-        scores *= self.model.arrays["scales"][1]
-        scores = np.add.reduceat(scores, np.searchsorted(pieces, block.words[:-1]))
-        whole = np.diff(block.words) <= LONGEST
-        for sentence in np.flatnonzero(np.isneginf(scores) | (keep & ~whole)):
-            error = contradiction(block, int(sentence), kept, self.single_root)
-            if error is not None:
-                raise error
-        heads, labels = row_heads[rows], row_labels[rows]
-        join(block.words, LONGEST, kept.heads, heads, labels, self._loose)
-        labels = np.where(kept.labels < 0, labels, kept.labels)
-        return Trees(heads, labels, scores, whole, kept.names)
 
+        confidence: also how likely the trees, their arcs and labels are, among all trees of the arcs kept that have what is given.
+        min_risk: not the likeliest tree, but the one with the most right arcs to expect. A sentence of more than LONGEST words has its
+        best tree and no probabilities.
+        """
+        if min_risk or confidence:
+            return self._explore(block, keep, min_risk=min_risk, confidence=confidence)[1]
+        kept = self._kept(block, keep)
+        numbered = self._number(block, kept)
+        numbered.rows.find_trees(self._weights)
+        return self._trees(block, kept, numbered)
+
+    def k_best_block(
+        self, block: Block, k: int, keep: bool = False, *, confidence: bool = False
+    ) -> tuple[Block, Trees]:
+        """The k best trees of every sentence, best first, all if there are fewer; before them the block of the sentences, each once
+        for each of its trees.
+
+        The first is that of `parse_block`. Exact among the arcs that the pruner keeps; O(k n^3) time a sentence. keep, confidence: as
+        there; the trees' own probabilities are always told. A sentence of more than LONGEST words has one tree.
+        """
+        if k < 1:
+            raise InputError(f"k is {k}", expected="a number of trees, 1 or more")
+        copies, trees = self._explore(block, keep, k=k, confidence=confidence)
+        starts = np.cumsum(trees.counts)
+        return copies, trees
+
+    def _explore(
+        self, block: Block, keep: bool, *, k: int = 1, min_risk: bool = False, confidence: bool = False
+    ) -> tuple[Block, Trees]:
+        """The trees of each sentence that `best_trees` finds, with their probabilities, and a block of as many sentences."""
+        kept = self._kept(block, keep)
+        numbered = self._number(block, kept)
+        found = best_trees(
+            numbered.rows, numbered.whole, self._weights, self._temperatures.trees,
+            k=k, min_risk=min_risk, confidence=confidence,
+        )  # fmt: skip
+        self._refuse(block, kept, numbered)
+        best = [found[piece] for piece in numbered.firsts]
+        counts = [1 if trees is None else len(trees.heads) for trees in best]
+        sources = np.repeat(np.arange(len(block)), counts)
+        words = repeat(block.words, sources)
+        ...
+        
     def with_trees(self, block: Block, trees: Trees) -> NDArray[np.uint8]:
         """The block's bytes with these trees in place of its own. Runs without the lock."""
         if trees.names is self.labels:

@@ -1,0 +1,117 @@
+"""The templates of higher parts, as data, in the notation of `arcwise.features.templates`: one side for each word of the part.
+
+In a sibling (h, s, m) the words s and m are consecutive modifiers of h on one side, s the nearer; in a grandchild (g, h, m) h is the
+head of m and g that of h; a grand-sibling (g, h, s, m) is both; in a tri-sibling (h, t, s, m) three modifiers follow each other.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arcwise.features.attributes import UPOS, Vocabulary, find_key
+from arcwise.features.hashing import hash_bytes
+from arcwise.features.templates import _parse_side
+
+# The coarse tags of coordinating conjunctions in the tag sets of Universal Dependencies and of CoNLL-X.
+_CONJUNCTIONS = ("CCONJ", "CONJ", "CC", "C", "Conj", "conj")
+_LONGEST_SIDE = 3
+MOST_WORDS = 4  # of a part
+
+SIBLINGS = """
+C | C | C         P | P | P         . | C | C         . | P | P
+. | L | L         . | L | C         . | C | L         . | F | P         . | P | F
+L | C | C         C | L | C         C | C | L         L | L | C         L | C | L         C | L | L         L | L | L
+P | P P+1 | P     P | P-1 P | P     P | P | P P+1     P | P | P-1 P     P P+1 | P | P     P-1 P | P | P
+C | C C+1 | C-1 C         C | C-1 C | C C+1         C C+1 | C | C C+1         C-1 C C+1 | C | C         C | C-1 C C+1 | C-1 C C+1
+C X | C | C X     . | C X | C X
+"""
+
+GRANDCHILDREN = """
+C | C | C         P | P | P         C | . | C         P | . | P
+L | . | L         L | . | C         C | . | L         F | . | P         P | . | F
+L | C | C         C | L | C         C | C | L         L | L | C         L | C | L         C | L | L         L | L | L
+P | P P+1 | P     P | P-1 P | P     P | P | P P+1     P | P | P-1 P     P P+1 | P | P     P-1 P | P | P
+C | C C+1 | C-1 C         C | C-1 C | C C+1         C C+1 | C | C C+1         C-1 C C+1 | C | C         C | C | C-1 C C+1
+C X | C | C X     C X | C X | C
+"""
+
+# Only for grandchildren (g, h, m) with a conjunction between h and m: then g may be the head of both conjuncts.
+COORDINATION = """
+C | . | C         P | . | P         L | . | L         L | . | C         C | . | L         C | P | P
+. | L | L         . | C X | C X     . | C-1 C C+1 | C-1 C C+1
+"""
+
+# The last two are for coordination too, where s is the conjunction.
+GRAND_SIBLINGS = """
+C | C | C | C     P | P | P | P     L | C | C | C     C | L | C | C     C | C | L | C     C | C | C | L
+C C+1 | C C+1 | C | C C+1           C | . | C | C     L | . | C | L
+"""
+
+TRI_SIBLINGS = """
+C | C | C | C     P | P | P | P     L | C | C | C     C | L | C | C     C | C | L | C     C | C | C | L
+. | C | C | C     . | P | P | P     . | C | . | C     . | L | . | L     C | C | . | C     L | C | . | C
+. | L | . | C     . | C | . | L
+"""
+
+
+class PartTemplates(NamedTuple):
+    """The templates of all groups, one group after another.
+
+    sides: as in `Templates`. words: int32 (MOST_WORDS, templates), the side of each word of the part. grandchildren, coordination,
+    grand_siblings, tri_siblings, end: where the groups begin and end; siblings begin at 0. conjunctions: the numbers of their tags.
+    """
+
+    sides: NDArray[np.int32]
+    words: NDArray[np.int32]
+    grandchildren: int
+    coordination: int
+    grand_siblings: int
+    tri_siblings: int
+    end: int
+    conjunctions: NDArray[np.int32]
+
+
+def _parse_group(text: str, words: int) -> list[tuple[tuple[tuple[int, int], ...], ...]]:
+    """
+    >>> _parse_group("P-1 P | P | .", 3)
+    [(((3, -1), (3, 0)), ((3, 0),), ())]
+    """
+    cells = [cell.strip() for line in text.splitlines() for cell in line.split("    ") if cell.strip()]
+    for cell in cells:
+        if cell.count("|") != words - 1:
+            raise ValueError(f"{cell!r}, expected {words} sides")
+    return [tuple(_parse_side(side.strip()) for side in cell.split("|")) for cell in cells]
+
+
+def _conjunctions(vocabulary: Vocabulary) -> NDArray[np.int32]:
+    names = (np.frombuffer(tag.encode(), np.uint8) for tag in _CONJUNCTIONS)
+    numbers = [find_key(vocabulary, hash_bytes(name, 0, len(name), UPOS)) for name in names]
+    return np.array([number for number in numbers if number > 0], np.int32)
+
+
+def compile_part_templates(
+    vocabulary: Vocabulary,
+    siblings: str = SIBLINGS,
+    grandchildren: str = GRANDCHILDREN,
+    coordination: str = COORDINATION,
+    grand_siblings: str = GRAND_SIBLINGS,
+    tri_siblings: str = TRI_SIBLINGS,
+) -> PartTemplates:
+    """The tables above as arrays."""
+    groups = [_parse_group(text, 3) for text in (siblings, grandchildren, coordination)]
+    groups += [_parse_group(text, 4) for text in (grand_siblings, tri_siblings)]
+    templates = [template for group in groups for template in group]
+    numbers: dict[tuple[tuple[int, int], ...], int] = {(): 0}
+    words = np.zeros((MOST_WORDS, len(templates)), np.int32)
+    for t, template in enumerate(templates):
+        for word, side in enumerate(template):
+            words[word, t] = numbers.setdefault(side, len(numbers))
+    sides = np.full((len(numbers), _LONGEST_SIDE, 2), -1, np.int32)
+    for side, number in numbers.items():
+        for place, atom in enumerate(side):
+            sides[number, place] = atom
+    ends = np.cumsum([len(group) for group in groups]).tolist()
+    return PartTemplates(sides, words, *ends, _conjunctions(vocabulary))

@@ -1,0 +1,71 @@
+"""Which of a sentence's trees are asked for: the best, the k best, or the one with the most right arcs to expect."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arcwise.pipeline.forest import Floats, Heads, Rows, find_forests
+from arcwise.pipeline.sentences import Weights
+from arcwise.treebank.block import Block, index_block
+
+
+class Best(NamedTuple):
+    """Trees of a sentence: heads (trees, n+1); the probabilities of their arcs likewise; the partition function's logarithm."""
+
+    heads: Heads
+    arcs: Floats | None
+    log_partition: float
+
+
+def best_trees(
+    rows: Rows, whole: NDArray[np.bool_], weights: Weights, temperature: float,
+    *, k: int = 1, min_risk: bool = False, confidence: bool = False,
+) -> list[Best | None]:  # fmt: skip
+    """The k best trees, all if there are fewer, or the one of the least risk, of every sentence marked in `whole`; None for the others.
+
+    Exact among the arcs that the pruner keeps and the trees with what is given; None, too, if there is none. The first of the best is
+    the one that the search finds, and `rows` is filled with it. O(n^3) a sentence, O(k n^3) if k > 1. confidence: with the
+    probabilities of arcs.
+    """
+    found: list[Best | None] = [None] * len(whole)
+    for first, last, forest in find_forests(rows, whole, weights, temperature):
+        part = rows.part(first, last)
+        marginals, log_partitions = forest.sums(confidence or min_risk)
+        if k > 1:
+            trees = forest.k_best(k)
+        else:
+            heads = forest.min_risk(marginals) if min_risk else part.heads
+            trees = [tree[np.newaxis] for tree in np.split(heads, part.starts[1:-1])]
+        arcs: list[Floats | None] = [None] * len(trees)
+        if confidence:
+            squares = zip(forest.squares(marginals), trees, strict=True)
+            arcs = [P[heads, np.arange(len(P))] for P, heads in squares]
+        found[first:last] = map(Best, trees, arcs, log_partitions.tolist())
+    return found
+
+
+def repeat(bounds: NDArray[np.int64], sources: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The rows of the sentences `sources`, one after another; bounds: where each sentence begins, and the end.
+
+    >>> repeat(np.array([0, 2, 5]), np.array([1, 0, 0]))
+    array([2, 3, 4, 0, 1, 0, 1])
+    """
+    sizes = np.diff(bounds)[sources]
+    ends = np.cumsum(sizes)
+    return np.arange(sizes.sum()) + np.repeat(bounds[sources] - ends + sizes, sizes)
+
+
+def repeated(block: Block, sources: NDArray[np.int64]) -> Block:
+    """The block of its sentences `sources`, one after another, each said to begin where it does in the file."""
+    text, bounds = block.data.tobytes(), block.sentence_bytes.tolist()
+    sentences = [text[begin:end] for begin, end in pairwise(bounds)]
+    if not sentences[-1].endswith(b"\n\n"):  # some formats do not ask for it after the last
+        sentences[-1] = sentences[-1].rstrip(b"\n") + b"\n\n"
+    data = b"".join([sentences[source] for source in sources])
+    copies, _ = index_block(data, block.format, file=block.file, check_trees=False)
+    copies.lines = block.lines[sources]
+    return copies

@@ -1,0 +1,156 @@
+"""The trees that a sentence may have, and how likely each is: the one place where the model's distribution comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arcwise.errors import ArcwiseError
+from arcwise.pipeline.sentences import Weights, parse_sentences
+from arcwise.search.k_best import k_best_trees
+from arcwise.search.spanning_tree import spanning_trees
+from arcwise.sums.matrix_tree import matrix_trees
+
+Floats = NDArray[np.float64]
+Heads = NDArray[np.int32]
+
+_NOTHING = np.empty(0)
+_MOST_SCORES = 1 << 22  # that are held at a time, unless one sentence has more
+
+
+class Rows(NamedTuple):
+    """Sentences, or pieces of long ones, as `parse_sentences` takes them: a row for each root and each word.
+
+    numbers, starts, heads, labels: as there; heads and labels hold what is given, and are filled. scores: filled, one a sentence.
+    """
+
+    numbers: NDArray[np.int32]
+    starts: NDArray[np.int64]
+    heads: Heads
+    labels: NDArray[np.int32]
+    scores: Floats
+
+    def find_trees(self, weights: Weights, matrices: Floats = _NOTHING) -> None:
+        """Fill in the best trees, and the scores of their arcs where there is room."""
+        numbers, starts, heads, labels, scores = self
+        parse_sentences(numbers, starts, weights, heads, labels, scores, matrices)
+
+    def part(self, first: int, last: int) -> Rows:
+        """Sentences `first` to `last` - 1: views, so that what is filled in there is filled in here."""
+        begin, end = self.starts[first], self.starts[last]
+        return Rows(
+            self.numbers[begin:end],
+            self.starts[first : last + 1] - begin,
+            self.heads[begin:end],
+            self.labels[begin:end],
+            self.scores[first:last],
+        )
+
+
+class Forest(NamedTuple):
+    """All trees of some sentences among the arcs that the pruner keeps, each as likely as exp(score / temperature).
+
+    scores: float64, the matrices S[h, m] of the sentences one after another, -inf for arcs that are pruned. lengths: int64, their
+    words.
+
+    >>> forest = Forest(np.array([0.0, 5, 4, 0, 0, 3, 0, 9, 0]), np.array([2]), temperature=5.0, single_root=True)
+    >>> marginals, log_partitions = forest.sums()  # of two trees, of scores 8 and 13
+    >>> forest.squares(marginals)[0].round(3)
+    array([[0.   , 0.269, 0.731],
+           [0.   , 0.   , 0.269],
+           [0.   , 0.731, 0.   ]])
+    >>> forest.min_risk(marginals), forest.k_best(5)[0].tolist()
+    (array([-1,  2,  0], dtype=int32), [[-1, 2, 0], [-1, 0, 1]])
+    """
+
+    scores: Floats
+    lengths: NDArray[np.int64]
+    temperature: float
+    single_root: bool
+
+    def sums(self, marginals: bool = True) -> tuple[Floats, Floats]:
+        """The probability of every arc, laid out like the scores (none if not asked for), and the logarithm of each sentence's
+        partition function, by the matrix-tree theorem. O(n^3) a sentence. Runs without the lock.
+        """
+        arcs, log_partitions = np.empty(self.scores.size if marginals else 0), np.empty(len(self.lengths))
+        with np.errstate(over="ignore"):  # then they are refused
+            scores = self.scores / self.temperature
+        if matrix_trees(scores, self.lengths, self.single_root, arcs, log_partitions).any():
+            raise ArcwiseError(f"no probabilities: the scores are too great for temperature {self.temperature}")
+        return arcs, log_partitions
+
+    def min_risk(self, marginals: Floats) -> Heads:
+        """The tree of every sentence with the most right arcs to expect, one after another. O(n^2) a sentence."""
+        heads = np.empty(int((self.lengths + 1).sum()), np.int32)
+        gains = np.where(np.isneginf(self.scores), -np.inf, marginals)
+        spanning_trees(gains, self.lengths, self.single_root, heads)
+        return heads
+
+    def k_best(self, k: int) -> list[NDArray[np.int32]]:
+        """The k best trees of every sentence, (k, n+1) heads each, first the one that a search finds; all, if there are fewer.
+
+        Exact. O(k n^3) a sentence.
+        """
+        return [
+            np.array([heads for _, heads in k_best_trees(S, k, spanning_trees, self.single_root)])
+            for S in self.squares(self.scores)
+        ]
+
+    def of_arcs(self, flat: Floats, heads: Heads) -> Floats:
+        """Of numbers that are laid out like the scores those of the arcs of a tree of each sentence, by row; 0 for the roots'."""
+        parts = np.split(heads, np.cumsum(self.lengths + 1)[:-1])
+        squares = zip(self.squares(flat), parts, strict=True)
+        return np.concatenate([P[tree, np.arange(len(P))] for P, tree in squares])
+
+    def squares(self, flat: Floats) -> list[Floats]:
+        """Numbers that are laid out like the scores as a matrix for each sentence."""
+        sizes = (self.lengths + 1).tolist()
+        ends = np.cumsum(np.square(sizes)).tolist()
+        return [
+            flat[end - size * size : end].reshape(size, size) for size, end in zip(sizes, ends, strict=True)
+        ]
+
+
+def find_forest(rows: Rows, weights: Weights, temperature: float) -> Forest:
+    """Fill in the best trees, and give all others too. temperature: in units of the weights."""
+    sizes = np.diff(rows.starts)
+    scores = np.empty(int(np.sum(sizes * sizes)))
+    rows.find_trees(weights, scores)
+    return Forest(scores, sizes - 1, temperature, weights.single_root)
+
+
+def find_forests(
+    rows: Rows, whole: NDArray[np.bool_], weights: Weights, temperature: float
+) -> Iterator[tuple[int, int, Forest]]:
+    """Fill in the best trees of all sentences, and give the forests of those marked in `whole`, a group (first, last + 1) at a time.
+
+    So memory is bounded: by 32 MB of scores, or those of one sentence. A group with a sentence for which no tree has what is given
+    is left out; the sentence's score is then -inf.
+    """
+    for first, last in _groups(np.diff(rows.starts).tolist(), whole.tolist()):
+        part = rows.part(first, last)
+        if whole[first]:
+            forest = find_forest(part, weights, temperature)
+            if not np.isneginf(part.scores).any():
+                yield first, last, forest
+        else:
+            part.find_trees(weights)
+
+
+def _groups(sizes: list[int], whole: list[bool]) -> Iterator[tuple[int, int]]:
+    """Cut a list of sentences into groups that are all whole or none, and whose squares are few enough.
+
+    >>> list(_groups([2000, 2000, 2, 3, 4], [True, True, True, False, False]))
+    [(0, 1), (1, 3), (3, 5)]
+    """
+    first = scores = 0
+    for i, size in enumerate(sizes):
+        scores += size * size
+        if i > first and (scores > _MOST_SCORES or whole[i] != whole[first]):
+            yield first, i
+            first, scores = i, size * size
+    if sizes:
+        yield first, len(sizes)
