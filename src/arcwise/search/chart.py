@@ -67,7 +67,8 @@ CHARTS = {
 
 # The kinds of items, in the order in which those of one width are built.
 BETWEEN, ONE, TWO, DONE, COMPLETE = range(5)
-_KIND, _CELL, _X, _Y, _Z = range(5)  # the columns of `items`: what x, y and z are, `ways` tells
+KIND, CELL, X, Y, Z = range(5)  # the columns of `items`: what x, y and z are, `find_ways` tells
+ROOM = 256  # items whose ways are found together
 
 
 class Chart(NamedTuple):
@@ -76,10 +77,8 @@ class Chart(NamedTuple):
     upper, lower: the levels of complete and incomplete spans. below: the level under `upper`, by whose slots S is numbered (if `upper`
     is level 0: by pairs of vertices). width: the cells of C for each spine, which come first; the left half that ends at e has
     column e, the right one column e + 1. between, one, two, done: where the cells of S, of H with no or one sibling, of H with two,
-    and of I begin. zero: a cell that holds 0. items: int32, what to build, in order, `count[0]` rows of 5. item: of each cell, -1 if nothing is to be built there.
-
-    ways_first, ways_second, ways_score, ways_place: the ways to build the present item: its two cells, its score, and the place of the
-    sibling it adds among the nearer arcs, -1 if it adds none.
+    and of I begin. zero: a cell that holds 0. items: int32, what to build, in order, rows of 5. groups: where the items begin that
+    do not depend on each other, and the end, `counts[0]` of them. item: of each cell, -1 if nothing is to be built there.
     """
 
     kind: Kind
@@ -97,12 +96,23 @@ class Chart(NamedTuple):
     zero: int
     cells: Floats
     items: Ints
-    count: Numbers
+    groups: Numbers
+    counts: Numbers
     item: Ints
-    ways_first: Numbers
-    ways_second: Numbers
-    ways_score: Floats
-    ways_place: Numbers
+
+
+class Ways(NamedTuple):
+    """The ways to build some items, each in `most` ways at most: those of the i-th are start[i] .. start[i + 1] - 1.
+
+    first, second: its two cells. score: of the whole. place: of the sibling it adds among the nearer arcs, -1 if it adds none.
+    """
+
+    most: int
+    start: Numbers
+    first: Ints
+    second: Ints
+    score: Floats
+    place: Ints
 
 
 @kernel
@@ -141,16 +151,29 @@ def make_chart(
         at = q * width + graph.position[upper.head[q]]
         cells[at] = tables.none[2 * upper.arc[q]] if len(tables.none) > 0 else 0.0
         cells[at + 1] = tables.none[2 * upper.arc[q] + 1] if len(tables.none) > 0 else 0.0
-    most = width
-    for v in range(vertices):
-        most = max(most, graph.out[v + 1] - graph.out[v] + 1)
     chart = Chart(
         kind, graph, upper, lower, below, tables, single_root, width, between, one, two, done, end, cells,
-        np.empty((end, 5), np.int32), np.zeros(1, np.int64), item,
-        np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most), np.empty(most, np.int64),
+        np.empty((end, 5), np.int32), np.zeros(4 * width + 1, np.int64), np.zeros(1, np.int64), item,
     )  # fmt: skip
-    chart.count[0] = _list_items(chart)
+    _list_items(chart)
     return chart
+
+
+@kernel
+def make_ways(chart: Chart, items: int) -> Ways:
+    """Room for the ways to build so many items of any kind."""
+    graph, most = chart.graph, chart.width
+    for v in range(len(graph.position)):
+        most = max(most, np.int64(graph.out[v + 1] - graph.out[v] + 1))
+    room = most * items
+    return Ways(
+        most,
+        np.zeros(ROOM + 1, np.int64),
+        np.empty(room, np.int32),
+        np.empty(room, np.int32),
+        np.empty(room),
+        np.empty(room, np.int32),
+    )
 
 
 @kernel
@@ -169,120 +192,118 @@ def _by_length(lengths: Ints, longest: int) -> tuple[Numbers, Numbers]:
 
 
 @inline_kernel
-def _side(graph: Graph, b: int) -> int:
+def _side(head: Ints, out: Ints, right: Ints, b: int) -> int:
     """The first arc with the head and the side of b."""
-    h = graph.head[b]
-    return graph.right[h] if b >= graph.right[h] else graph.out[h]
+    return right[head[b]] if b >= right[head[b]] else out[head[b]]
 
 
 @inline_kernel
-def _within(graph: Graph, level: Level, p: int, b: int) -> bool:
-    """Whether b, an arc from the head of p, does not lead past the head's own head: no projective tree has such arcs."""
-    above, m, h = level.above[p], graph.position[graph.modifier[b]], graph.position[graph.head[b]]
+def _within(above: int, h: int, m: int) -> bool:
+    """Whether an arc from h to m does not lead past the head of h: no projective tree has such arcs."""
     return above < 0 or (m < above) == (h < above)
 
 
 @inline_kernel
-def _add_item(chart: Chart, count: int, kind: int, cell: int, x: int, y: int, z: int) -> int:
-    row = chart.items[count]
-    row[_KIND], row[_CELL], row[_X], row[_Y], row[_Z] = kind, cell, x, y, z
-    chart.item[cell] = count
-    return count + 1
+def _set_item(items: Ints, item: Ints, number: int, kind: int, cell: int, x: int, y: int, z: int) -> int:
+    items[number, KIND], items[number, CELL] = kind, cell
+    items[number, X], items[number, Y], items[number, Z] = x, y, z
+    item[cell] = number
+    return number + 1
 
 
 @kernel
-def _list_items(chart: Chart) -> int:
-    """List all items, the narrower first."""
-    graph, upper, lower, below, siblings = chart.graph, chart.upper, chart.lower, chart.below, chart.kind.siblings
-    position, n = graph.position, chart.width - 2
-    arcs = len(graph.head)
+def _list_items(chart: Chart) -> None:
+    """List all items, the narrower first, and of one width those of one kind after another."""
+    graph, upper, lower, below, siblings = (
+        chart.graph,
+        chart.upper,
+        chart.lower,
+        chart.below,
+        chart.kind.siblings,
+    )
+    position, head, modifier, out, right, pairs = (
+        graph.position, graph.head, graph.modifier, graph.out, graph.right, graph.pairs,
+    )  # fmt: skip
+    items, item, groups, width = chart.items, chart.item, chart.groups, chart.width
+    vertices, arcs, n = len(position), len(head), width - 2
     lengths = np.zeros(arcs, np.int32)
     for b in range(1, arcs):
-        lengths[b] = abs(position[graph.modifier[b]] - position[graph.head[b]])
+        lengths[b] = abs(position[modifier[b]] - position[head[b]])
     arc_order, arc_first = _by_length(lengths, n)
-    outer = np.empty(graph.pairs[arcs], np.int32)  # of each pair, the farther arc
-    distances = np.empty(graph.pairs[arcs], np.int32)
+    outer = np.empty(pairs[arcs], np.int32)  # of each pair, the farther arc
+    distances = np.empty(pairs[arcs], np.int32)
     for b in range(1, arcs):
-        side = _side(graph, b)
+        side = _side(head, out, right, b)
         for k in range(graph.inner[b]):
-            outer[graph.pairs[b] + k] = b
-            distances[graph.pairs[b] + k] = lengths[b] - lengths[side + k]
+            outer[pairs[b] + k] = b
+            distances[pairs[b] + k] = lengths[b] - lengths[side + k]
     pair_order, pair_first = _by_length(distances, n)
-    count = 0
+    number = group = 0
     for w in range(1, n + 1):
         if siblings > 0 and chart.kind.complete == 0:
-            for v in range(len(position)):
-                for u in range(v + 1, len(position)):
-                    if position[u] - position[v] == w and v > 0:
-                        count = _add_item(
-                            chart, count, BETWEEN, chart.between + v * len(position) + u, v, u, 0
-                        )
+            for v in range(1, vertices):
+                for u in range(v + 1, vertices):
+                    if position[u] - position[v] == w:
+                        cell = chart.between + v * vertices + u
+                        number = _set_item(items, item, number, BETWEEN, cell, v, u, 0)
         elif siblings > 0:
             for k in range(pair_first[w], pair_first[w + 1]):
                 pair = pair_order[k]
                 b = outer[pair]
-                inner = _side(graph, b) + pair - graph.pairs[b]
-                h = graph.head[b]
-                left, right = (inner, b) if b >= graph.right[h] else (b, inner)
+                h = head[b]
+                inner = _side(head, out, right, b) + pair - pairs[b]
+                x, y = (inner, b) if b >= right[h] else (b, inner)
                 for i in range(below.first[h], below.first[h + 1]):
                     p = below.at[i]
-                    cell = chart.between + below.slots[p] + pair - graph.pairs[graph.out[h]]
-                    base = below.steps[p] - graph.out[h]
-                    count = _add_item(chart, count, BETWEEN, cell, base + left, base + right, 0)
+                    cell = chart.between + below.slots[p] + pair - pairs[out[h]]
+                    steps = below.steps[p] - out[h]
+                    number = _set_item(items, item, number, BETWEEN, cell, steps + x, steps + y, 0)
+        group += 1
+        groups[group] = number
+
         for k in range(arc_first[w], arc_first[w + 1]):
             b = arc_order[k]
-            h = graph.head[b]
-            side = _side(graph, b)
+            h = head[b]
+            side = _side(head, out, right, b)
             for i in range(lower.first[h], lower.first[h + 1]):
                 p = lower.at[i]
-                if _within(graph, lower, p, b):
-                    cell = chart.one + lower.steps[p] + b - graph.out[h]
-                    count = _add_item(chart, count, ONE, cell, p, b, 0)
+                if _within(lower.above[p], position[h], position[modifier[b]]):
+                    cell = chart.one + lower.steps[p] + b - out[h]
+                    number = _set_item(items, item, number, ONE, cell, p, b, 0)
                     if siblings == 2 and not (h == 0 and chart.single_root):
-                        slots = chart.two + lower.slots[p] + graph.pairs[b] - graph.pairs[graph.out[h]]
+                        slots = chart.two + lower.slots[p] + pairs[b] - pairs[out[h]]
                         for place in range(graph.inner[b]):
-                            count = _add_item(chart, count, TWO, slots + place, p, side + place, b)
-            if siblings > 0:
+                            number = _set_item(items, item, number, TWO, slots + place, p, side + place, b)
+        group += 1
+        groups[group] = number
+
+        if siblings > 0:
+            for k in range(arc_first[w], arc_first[w + 1]):
+                b = arc_order[k]
+                h = head[b]
                 for i in range(upper.first[h], upper.first[h + 1]):
                     q = upper.at[i]
-                    if _within(graph, upper, q, b):
-                        cell = chart.done + upper.steps[q] + b - graph.out[h]
-                        count = _add_item(chart, count, DONE, cell, q, b, 0)
+                    if _within(upper.above[q], position[h], position[modifier[b]]):
+                        cell = chart.done + upper.steps[q] + b - out[h]
+                        number = _set_item(items, item, number, DONE, cell, q, b, 0)
+        group += 1
+        groups[group] = number
+
         for q in range(len(upper.head)):
             h = upper.head[q]
             x = position[h]
             above = upper.above[q]
             e = x + w
-            if graph.out[h + 1] > graph.right[h] and e <= n and not x < above <= e:
-                # A head with siblings is complete only when it has all modifiers: the root at the end.
+            # With siblings, a head is complete only when it has all modifiers: the root at the end.
+            if out[h + 1] > right[h] and e <= n and not x < above <= e:
                 if q > 0 or e == n or (siblings == 0 and not chart.single_root):
-                    count = _add_item(chart, count, COMPLETE, q * chart.width + e + 1, q, e, 1)
+                    number = _set_item(items, item, number, COMPLETE, q * width + e + 1, q, e, 1)
             e = x - w
-            if graph.right[h] > graph.out[h] and e >= 1 and not x > above >= e:
-                count = _add_item(chart, count, COMPLETE, q * chart.width + e, q, e, 0)
-    return count
-
-
-@inline_kernel
-def _child(chart: Chart, p: int, b: int) -> int:
-    """The spine of the modifier of b below p, a spine of the lower level."""
-    if chart.kind.complete == 0:
-        return int(chart.graph.modifier[b])
-    if chart.kind.complete == 1:
-        return b
-    return int(chart.upper.child[p] + b - chart.graph.out[chart.graph.head[b]])
-
-
-@inline_kernel
-def _between(chart: Chart, p: int, inner: int, b: int, pair: int) -> int:
-    """The cell of S between the modifiers of a pair of arcs below p, a spine of the lower level."""
-    graph = chart.graph
-    if chart.kind.complete == 0:
-        v, w = graph.modifier[inner], graph.modifier[b]
-        return chart.between + (v * len(graph.position) + w if v < w else w * len(graph.position) + v)
-    if chart.kind.complete == 1:
-        return chart.between + pair
-    return int(chart.between + chart.upper.span[p] + pair - graph.pairs[graph.out[graph.head[b]]])
+            if right[h] > out[h] and e >= 1 and not x > above >= e:
+                number = _set_item(items, item, number, COMPLETE, q * width + e, q, e, 0)
+        group += 1
+        groups[group] = number
+    chart.counts[0] = group
 
 
 @inline_kernel
@@ -291,119 +312,127 @@ def _or_zero(table: Floats, i: int) -> float:
 
 
 @inline_kernel
-def _add_way(chart: Chart, count: int, first: int, second: int, score: float, place: int) -> int:
-    """One more way to build an item, unless one of its parts cannot be built."""
-    x = chart.cells[first] + chart.cells[second] + score
-    chart.ways_first[count], chart.ways_second[count] = first, second
-    chart.ways_score[count], chart.ways_place[count] = x, place
-    return count + (x > -np.inf)
+def _put(ways: Ways, cells: Floats, count: int, first: int, second: int, score: float, place: int) -> int:
+    """One more way, unless it needs what cannot be built."""
+    score = cells[first] + cells[second] + score
+    ways.first[count], ways.second[count], ways.score[count], ways.place[count] = first, second, score, place
+    return count + (score > -np.inf)
+
+
+@inline_kernel
+def _between(
+    ancestors: int, vertices: int, v: int, w: int, pair: int, span: Numbers, p: int, first_pair: int
+) -> int:
+    """Which S lies between the modifiers v and w of a pair of arcs below p, a spine of the lower level."""
+    if ancestors == 0:
+        return v * vertices + w if v < w else w * vertices + v
+    return pair if ancestors == 1 else span[p] + pair - first_pair
 
 
 @kernel
-def ways(chart: Chart, number: int) -> int:
-    """Find all ways to build an item, in `ways_first`, `ways_second`, `ways_score` and `ways_place`; returns how many there are."""
-    row = chart.items[number]
-    kind, x, y, z = row[_KIND], row[_X], row[_Y], row[_Z]
-    if kind == BETWEEN:
-        return _ways_between(chart, x, y)
-    if kind == COMPLETE:
-        return _ways_complete(chart, x, y, z)
-    if kind == DONE:
-        return _ways_done(chart, x, y)
-    return _ways_one(chart, x, y) if kind == ONE else _ways_two(chart, x, y, z)
+def find_ways(chart: Chart, begin: int, end: int, ways: Ways) -> int:
+    """Find all ways to build the items from `begin` on, as far as there is room, up to `end`; returns where it came to.
 
+    The items must not depend on each other. Here and nowhere else the recurrences are spelled out.
+    """
+    graph, upper, lower, tables = chart.graph, chart.upper, chart.lower, chart.tables
+    position, head, modifier, out, right, inner, pairs, triples = (
+        graph.position, graph.head, graph.modifier, graph.out, graph.right, graph.inner, graph.pairs, graph.triples,
+    )  # fmt: skip
+    cells, items, width, siblings, zero = (
+        chart.cells,
+        chart.items,
+        chart.width,
+        chart.kind.siblings,
+        chart.zero,
+    )
+    ancestors, vertices = chart.kind.complete, len(position)
+    count = 0
+    for number in range(begin, end):
+        if number - begin == ROOM or count + ways.most > len(ways.score):
+            return number
+        kind, x, y, z = items[number, KIND], items[number, X], items[number, Y], items[number, Z]
 
-@inline_kernel
-def _ways_between(chart: Chart, x: int, y: int) -> int:
-    """Two halves that meet between the heads of the spines x and y."""
-    position, count = chart.graph.position, 0
-    for r in range(position[chart.upper.head[x]] + 1, position[chart.upper.head[y]] + 1):
-        count = _add_way(chart, count, x * chart.width + r, y * chart.width + r, 0.0, -1)
-    return count
+        if kind == BETWEEN:  # two halves that meet between the heads of the spines x and y
+            for r in range(position[upper.head[x]] + 1, position[upper.head[y]] + 1):
+                count = _put(ways, cells, count, x * width + r, y * width + r, 0.0, -1)
 
+        elif kind == COMPLETE:  # the farthest modifier of the spine x, and its own half beyond, up to y
+            h = upper.head[x]
+            steps, child = chart.done + upper.steps[x] - out[h], upper.child[x] - out[h]
+            b, stop = (right[h], out[h + 1]) if z == 1 else (out[h], right[h])
+            while b < stop and (position[modifier[b]] - y) * (2 * z - 1) <= 0:
+                spine = modifier[b] if ancestors == 0 else child + b
+                count = _put(ways, cells, count, steps + b, spine * width + y + z, 0.0, -1)
+                b += 1
 
-@inline_kernel
-def _ways_complete(chart: Chart, q: int, e: int, rightward: int) -> int:
-    """The farthest modifier of q, and its own half beyond, up to e."""
-    graph, count = chart.graph, 0
-    h = chart.upper.head[q]
-    begin, end = (graph.right[h], graph.out[h + 1]) if rightward else (graph.out[h], graph.right[h])
-    steps = chart.done + chart.upper.steps[q] - graph.out[h]
-    for b in range(begin, end):
-        m = graph.position[graph.modifier[b]]
-        if (m > e) if rightward else (m < e):
-            break
-        below = graph.modifier[b] if chart.kind.complete == 0 else chart.upper.child[q] + b - graph.out[h]
-        count = _add_way(chart, count, steps + b, below * chart.width + e + rightward, 0.0, -1)
-    return count
+        elif kind == DONE:  # the arc y is the farthest from the head of the spine x
+            h = head[y]
+            p = x if ancestors == chart.kind.incomplete else h
+            step = upper.steps[x] + y - out[h]
+            last = _or_zero(tables.last, step)
+            one = chart.one + lower.steps[p] + y - out[h]
+            count = _put(ways, cells, count, one, zero, last + _or_zero(tables.only, step), -1)
+            if siblings == 2:
+                pair = pairs[y] - pairs[out[h]]
+                two, slot = chart.two + lower.slots[p] + pair, upper.slots[x] + pair
+                for k in range(inner[y]):
+                    score = last + _or_zero(tables.last_pair, slot + k)
+                    count = _put(ways, cells, count, two + k, zero, score, k)
 
+        elif (
+            kind == ONE
+        ):  # the arc y from the head of the spine x is the nearest, or comes after one that may be forgotten
+            h = head[y]
+            rightward = y >= right[h]
+            side = right[h] if rightward else out[h]
+            step, slot = lower.steps[x] + y - out[h], lower.slots[x] + pairs[y] - pairs[out[h]]
+            spine = modifier[y] if ancestors == 0 else (y if ancestors == 1 else upper.child[x] + y - out[h])
+            child, i, j = spine * width, position[h], position[modifier[y]]
+            score = tables.step[step]
+            nearest = child + (i + 1 if rightward else i)
+            count = _put(ways, cells, count, nearest, zero, score + _or_zero(tables.first, step), -1)
+            if h == 0 and chart.single_root:
+                pass
+            elif siblings == 0:
+                low, high = (i + 2, j + 1) if rightward else (j + 1, i)
+                for r in range(low, high):
+                    count = _put(ways, cells, count, x * width + r, child + r, score, 0)
+            elif siblings == 1:
+                ones = chart.one + lower.steps[x] - out[h] + side
+                for k in range(inner[y]):
+                    pair = pairs[y] + k
+                    between = chart.between + _between(
+                        ancestors,
+                        vertices,
+                        modifier[side + k],
+                        modifier[y],
+                        pair,
+                        upper.span,
+                        x,
+                        pairs[out[h]],
+                    )
+                    more = score + _or_zero(tables.pair, pair) + _or_zero(tables.slot, slot + k)
+                    count = _put(ways, cells, count, ones + k, between, more, k)
 
-@inline_kernel
-def _ways_one(chart: Chart, p: int, b: int) -> int:
-    """b is the nearest modifier of its head, or comes after another, which is forgotten if no siblings are known."""
-    graph, tables, siblings = chart.graph, chart.tables, chart.kind.siblings
-    h = graph.head[b]
-    rightward = b >= graph.right[h]
-    side = graph.right[h] if rightward else graph.out[h]
-    i, j = np.int64(graph.position[h]), np.int64(graph.position[graph.modifier[b]])
-    step = chart.lower.steps[p] + b - graph.out[h]
-    child = _child(chart, p, b) * chart.width
-    base = tables.step[step]
-    nearest = i + 1 if rightward else i
-    score = base + _or_zero(tables.first, step)
-    count = _add_way(chart, 0, child + nearest, chart.zero, score, -1)
-    if h == 0 and chart.single_root:
-        return count
-    if siblings == 0:
-        begin, end = (i + 2, j + 1) if rightward else (j + 1, i)
-        for c in range(begin, end):
-            count = _add_way(chart, count, p * chart.width + c, child + c, base, 0)
-    elif siblings == 1:
-        pairs = graph.pairs[b]
-        ones = chart.one + chart.lower.steps[p] - graph.out[h] + side
-        slots = chart.lower.slots[p] + pairs - graph.pairs[graph.out[h]]
-        for k in range(graph.inner[b]):
-            score = base + _or_zero(tables.pair, pairs + k) + _or_zero(tables.slot, slots + k)
-            count = _add_way(chart, count, ones + k, _between(chart, p, side + k, b, pairs + k), score, k)
-    return count
+        else:  # the arc z from the head of the spine x comes after y
+            h = head[z]
+            side = right[h] if z >= right[h] else out[h]
+            first_pair, pair = pairs[out[h]], pairs[z] + y - side
+            slot = lower.slots[x] + pair - first_pair
+            score = tables.step[lower.steps[x] + z - out[h]]
+            score += _or_zero(tables.pair, pair) + _or_zero(tables.slot, slot)
+            between = chart.between + _between(
+                ancestors, vertices, modifier[y], modifier[z], pair, upper.span, x, first_pair
+            )
+            one = chart.one + lower.steps[x] + y - out[h]
+            count = _put(ways, cells, count, one, between, score + _or_zero(tables.second, slot), -1)
+            twos = chart.two + lower.slots[x] + pairs[y] - first_pair
+            triple = triples[pair]
+            run = lower.runs[x] + triple - triples[first_pair]
+            for k in range(inner[y]):
+                more = score + _or_zero(tables.triple, triple + k) + _or_zero(tables.run, run + k)
+                count = _put(ways, cells, count, twos + k, between, more, k)
 
-
-@inline_kernel
-def _ways_two(chart: Chart, p: int, inner: int, b: int) -> int:
-    """b comes after `inner`, which is the nearest modifier of its head or comes after another."""
-    graph, tables = chart.graph, chart.tables
-    h = graph.head[b]
-    side = graph.right[h] if b >= graph.right[h] else graph.out[h]
-    first_pair = graph.pairs[graph.out[h]]
-    pair = graph.pairs[b] + inner - side
-    slot = chart.lower.slots[p] + pair - first_pair
-    between = _between(chart, p, inner, b, pair)
-    base = tables.step[chart.lower.steps[p] + b - graph.out[h]]
-    base += _or_zero(tables.pair, pair) + _or_zero(tables.slot, slot)
-    one = chart.one + chart.lower.steps[p] + inner - graph.out[h]
-    count = _add_way(chart, 0, one, between, base + _or_zero(tables.second, slot), -1)
-    twos = chart.two + chart.lower.slots[p] + graph.pairs[inner] - first_pair
-    triples = graph.triples[pair]
-    runs = chart.lower.runs[p] + triples - graph.triples[first_pair]
-    for k in range(graph.inner[inner]):
-        score = base + _or_zero(tables.triple, triples + k) + _or_zero(tables.run, runs + k)
-        count = _add_way(chart, count, twos + k, between, score, k)
-    return count
-
-
-@inline_kernel
-def _ways_done(chart: Chart, q: int, b: int) -> int:
-    """b is the farthest modifier of its head."""
-    graph, tables = chart.graph, chart.tables
-    h = graph.head[b]
-    p = q if chart.kind.complete == chart.kind.incomplete else h
-    step = chart.upper.steps[q] + b - graph.out[h]
-    base = _or_zero(tables.last, step)
-    one = chart.one + chart.lower.steps[p] + b - graph.out[h]
-    count = _add_way(chart, 0, one, chart.zero, base + _or_zero(tables.only, step), -1)
-    if chart.kind.siblings == 2:
-        pairs = graph.pairs[b] - graph.pairs[graph.out[h]]
-        twos, slots = chart.two + chart.lower.slots[p] + pairs, chart.upper.slots[q] + pairs
-        for k in range(graph.inner[b]):
-            count = _add_way(chart, count, twos + k, chart.zero, base + _or_zero(tables.last_pair, slots + k), k)
-    return count
+        ways.start[number - begin + 1] = count
+    return end

@@ -6,24 +6,47 @@ import numpy as np
 
 from arcwise.kernels import inline_kernel, kernel
 from arcwise.parts.tables import Floats, Tables
-from arcwise.search.chart import BETWEEN, COMPLETE, DONE, ONE, TWO, Chart, ways
+from arcwise.search.chart import (
+    BETWEEN,
+    CELL,
+    COMPLETE,
+    DONE,
+    KIND,
+    ONE,
+    TWO,
+    Chart,
+    Ways,
+    X,
+    Y,
+    Z,
+    find_ways,
+    make_ways,
+)
+
+_TOGETHER = 16  # of the widest items
 
 
 @kernel
 def forward(chart: Chart, sums: bool) -> float:
     """Score every item, by its best derivation or by the log of the sum over all; returns the score of all trees. O(ways)."""
-    cells, scores = chart.cells, chart.ways_score
-    for number in range(chart.count[0]):
-        count = ways(chart, number)
-        best = -np.inf
-        for k in range(count):
-            best = max(best, scores[k])
-        if sums and count > 1:
-            total = 0.0
-            for k in range(count):
-                total += np.exp(scores[k] - best)
-            best += np.log(total)
-        cells[chart.items[number, 1]] = best
+    cells, items = chart.cells, chart.items
+    ways = make_ways(chart, _TOGETHER)
+    scores, start = ways.score, ways.start
+    for group in range(chart.counts[0]):
+        begin, end = chart.groups[group], chart.groups[group + 1]
+        while begin < end:
+            reached = find_ways(chart, begin, end, ways)
+            for i in range(reached - begin):
+                best = -np.inf
+                for k in range(start[i], start[i + 1]):
+                    best = max(best, scores[k])
+                if sums and start[i + 1] - start[i] > 1:
+                    total = 0.0
+                    for k in range(start[i], start[i + 1]):
+                        total += np.exp(scores[k] - best)
+                    best += np.log(total)
+                cells[items[begin + i, CELL]] = best
+            begin = reached
     return float(cells[goal(chart)])
 
 
@@ -37,22 +60,31 @@ def goal(chart: Chart) -> int:
 def backward(chart: Chart, sums: bool, found: Tables) -> Floats:
     """After `forward`: for every cell the probability that a tree has its item, or the score of the best tree that has it.
 
-    Adds the same for every part to `found`, an array of which is empty if nobody asks for it. O(ways).
+    Joins the same for every part to `found`, an array of which is empty if nobody asks for it. O(ways).
     """
-    cells, scores, items = chart.cells, chart.ways_score, chart.items
-    through = np.full(len(cells), 0.0 if sums else -np.inf)
+    cells, items = chart.cells, chart.items
+    ways = make_ways(chart, _TOGETHER)
+    nothing = 0.0 if sums else -np.inf
+    through = np.full(len(cells), nothing)
     through[goal(chart)] = 1.0 if sums else cells[goal(chart)]
-    for number in range(chart.count[0] - 1, -1, -1):
-        cell = items[number, 1]
-        here = through[cell]
-        if here == (0.0 if sums else -np.inf):
-            continue
-        for k in range(ways(chart, number)):
-            share = here * np.exp(scores[k] - cells[cell]) if sums else here - cells[cell] + scores[k]
-            first, second, place = chart.ways_first[k], chart.ways_second[k], chart.ways_place[k]
-            through[first] = _join(through[first], share, sums)
-            through[second] = _join(through[second], share, sums)
-            _add_parts(chart, number, place, share, sums, found)
+    for group in range(chart.counts[0] - 1, -1, -1):
+        begin, end = chart.groups[group], chart.groups[group + 1]
+        while begin < end:
+            reached = find_ways(chart, begin, end, ways)
+            for i in range(reached - begin):
+                cell = items[begin + i, CELL]
+                here = through[cell]
+                if here == nothing:
+                    continue
+                for k in range(ways.start[i], ways.start[i + 1]):
+                    beyond = ways.score[k] - cells[cell]
+                    share = here * np.exp(beyond) if sums else here + beyond
+                    first, second = ways.first[k], ways.second[k]
+                    through[first] = _join(through[first], share, sums)
+                    through[second] = _join(through[second], share, sums)
+                    ways.score[k] = share
+            _join_parts(chart, begin, reached, ways, through, nothing, sums, found)
+            begin = reached
     return through
 
 
@@ -62,48 +94,52 @@ def _join(x: float, y: float, sums: bool) -> float:
 
 
 @inline_kernel
-def _add(table: Floats, i: int, share: float, sums: bool) -> None:
+def _join_at(table: Floats, i: int, share: float, sums: bool) -> None:
     if len(table) > 0:
-        table[i] = table[i] + share if sums else max(table[i], share)
+        table[i] = _join(table[i], share, sums)
 
 
-@inline_kernel
-def _add_parts(chart: Chart, number: int, place: int, share: float, sums: bool, found: Tables) -> None:
-    """Give every part that one way of building an item adds its share."""
-    graph, upper, lower = chart.graph, chart.upper, chart.lower
-    row = chart.items[number]
-    kind, x = row[0], row[2]
-    if kind == BETWEEN or kind == COMPLETE:
+@kernel
+def _join_parts(
+    chart: Chart, begin: int, end: int, ways: Ways, through: Floats, nothing: float, sums: bool, found: Tables
+) -> None:
+    """Give every part that a way of building an item adds its share, which `ways.score` holds."""
+    graph, upper, lower, items = chart.graph, chart.upper, chart.lower, chart.items
+    if items[begin, KIND] == BETWEEN or items[begin, KIND] == COMPLETE:
         return
-    b = row[4] if kind == TWO else row[3]
-    h = graph.head[b]
-    first_pair = graph.pairs[graph.out[h]]
-    side = graph.right[h] if b >= graph.right[h] else graph.out[h]
-    if kind == DONE:
-        step = upper.steps[x] + b - graph.out[h]
-        _add(found.last, step, share, sums)
-        if place < 0:
-            _add(found.only, step, share, sums)
-        else:
-            _add(found.last_pair, upper.slots[x] + graph.pairs[b] + place - first_pair, share, sums)
-        return
-    step = lower.steps[x] + b - graph.out[h]
-    _add(found.step, step, share, sums)
-    if kind == ONE:
-        if place < 0:
-            _add(found.first, step, share, sums)
-        elif chart.kind.siblings == 1:
-            pair = graph.pairs[b] + place
-            _add(found.pair, pair, share, sums)
-            _add(found.slot, lower.slots[x] + pair - first_pair, share, sums)
-        return
-    pair = graph.pairs[b] + row[3] - side
-    slot = lower.slots[x] + pair - first_pair
-    _add(found.pair, pair, share, sums)
-    _add(found.slot, slot, share, sums)
-    if place < 0:
-        _add(found.second, slot, share, sums)
-    else:
-        triple = graph.triples[pair] + place
-        _add(found.triple, triple, share, sums)
-        _add(found.run, lower.runs[x] + triple - graph.triples[first_pair], share, sums)
+    for number in range(begin, end):
+        if through[items[number, CELL]] == nothing:
+            continue
+        kind, x, y = items[number, KIND], items[number, X], items[number, Y]
+        b = items[number, Z] if kind == TWO else y
+        h = graph.head[b]
+        first_pair = graph.pairs[graph.out[h]]
+        side = graph.right[h] if b >= graph.right[h] else graph.out[h]
+        for k in range(ways.start[number - begin], ways.start[number - begin + 1]):
+            share, place = ways.score[k], ways.place[k]
+            if kind == DONE:
+                step = upper.steps[x] + b - graph.out[h]
+                _join_at(found.last, step, share, sums)
+                if place < 0:
+                    _join_at(found.only, step, share, sums)
+                else:
+                    _join_at(
+                        found.last_pair, upper.slots[x] + graph.pairs[b] + place - first_pair, share, sums
+                    )
+                continue
+            step = lower.steps[x] + b - graph.out[h]
+            _join_at(found.step, step, share, sums)
+            if kind == ONE and place < 0:
+                _join_at(found.first, step, share, sums)
+            if chart.kind.siblings == 0 or (kind == ONE and place < 0):
+                continue
+            pair = graph.pairs[b] + (place if kind == ONE else y - side)
+            slot = lower.slots[x] + pair - first_pair
+            _join_at(found.pair, pair, share, sums)
+            _join_at(found.slot, slot, share, sums)
+            if kind == TWO and place < 0:
+                _join_at(found.second, slot, share, sums)
+            elif kind == TWO:
+                triple = graph.triples[pair] + place
+                _join_at(found.triple, triple, share, sums)
+                _join_at(found.run, lower.runs[x] + triple - graph.triples[first_pair], share, sums)
