@@ -12,12 +12,15 @@ __version__ = "0.1.0"
 
 # Every public name, and the module it lives in.
 _HOMES = {
+    "ArcGraph": "arcwise.parts.arc_graph",
     "ArcwiseError": "arcwise.errors",
     "InputError": "arcwise.errors",
     "ModelError": "arcwise.errors",
     "NoTreeError": "arcwise.errors",
     "Parse": "arcwise.search.result",
     "Parser": "arcwise.pipeline.parser",
+    "PartScores": "arcwise.parts.arc_graph",
+    "Scores": "arcwise.parts.scores",
     "Sentence": "arcwise.treebank.sentence",
     "decode": "arcwise.search.decode",
     "entropy": "arcwise.sums.front",
@@ -26,6 +29,7 @@ _HOMES = {
     "load": "arcwise.pipeline.parser",
     "log_partition": "arcwise.sums.front",
     "marginals": "arcwise.sums.front",
+    "max_marginals": "arcwise.sums.front",
     "min_risk": "arcwise.sums.front",
     "read_conllu": "arcwise.treebank.reading",
     "sample": "arcwise.sums.front",
@@ -40,6 +44,9 @@ if TYPE_CHECKING:
     from arcwise.errors import InputError as InputError
     from arcwise.errors import ModelError as ModelError
     from arcwise.errors import NoTreeError as NoTreeError
+    from arcwise.parts.arc_graph import ArcGraph as ArcGraph
+    from arcwise.parts.arc_graph import PartScores as PartScores
+    from arcwise.parts.scores import Scores as Scores
     from arcwise.pipeline.parser import Parser as Parser
     from arcwise.pipeline.parser import load as load
     from arcwise.pipeline.training import train as train
@@ -50,6 +57,7 @@ if TYPE_CHECKING:
     from arcwise.sums.front import expected_score as expected_score
     from arcwise.sums.front import log_partition as log_partition
     from arcwise.sums.front import marginals as marginals
+    from arcwise.sums.front import max_marginals as max_marginals
     from arcwise.sums.front import min_risk as min_risk
     from arcwise.sums.front import sample as sample
     from arcwise.treebank.reading import read_conllu as read_conllu

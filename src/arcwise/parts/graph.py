@@ -3,8 +3,8 @@
 Every higher part is a few arcs that meet: the pair (b', b) of consecutive siblings is two arcs from one head, a grandchild is the
 pair (a, b) of an arc into a head and one out of it. So all tables of part scores are flat arrays over numbers given here.
 
-A vertex is a word with a sense; without senses, a word. An arc joins two vertices and may have a label: several arcs may join the same
-two. So labels and senses (Koo 2010, B.5.1) are nothing but more vertices and arcs, and no chart knows of them.
+A vertex is a word with a sense; without senses, a word. An arc joins two vertices and may have a label: several arcs may join the
+same two. So labels and senses (Koo 2010, B.5.1) are nothing but more vertices and arcs, and no chart knows of them.
 """
 
 from __future__ import annotations
@@ -50,13 +50,15 @@ class Level(NamedTuple):
     spines of the next level are the steps of this one. A slot is a spine and a pair of arcs from its head: slots[p] + pair -
     pairs[out[head]]; a run is a spine and a triple of arcs: runs[p] + triple - triples[pairs[out[head]]].
 
-    head: the vertex. arc: the arc into it, 0 on level 0. above: the position of the head's head, -1 on level 0 and for the root. below:
-    the spine of the level below when the topmost ancestor is forgotten. child, span: the number of step (below[p], first arc) and of
-    slot (below[p], first pair) on the level below. first, at: the spines of vertex v are at[first[v] : first[v + 1]].
+    head: the vertex. arc: the arc into it, 0 on level 0. parent: the spine of the level below from which that arc leads. above: the
+    position of the head's head, -1 on level 0 and for the root. below: the spine of the level below when the topmost ancestor is
+    forgotten. child, span: the number of step (below[p], first arc) and of slot (below[p], first pair) on the level below. first, at:
+    the spines of vertex v are at[first[v] : first[v + 1]].
     """
 
     head: Ints
     arc: Ints
+    parent: Ints
     above: Ints
     below: Ints
     steps: Numbers
@@ -146,7 +148,7 @@ def first_level(graph: Graph) -> Level:
     for v in range(vertices + 1):
         slots[v] = graph.pairs[graph.out[v]]
     return Level(
-        everyone, np.zeros(vertices, np.int32), nobody, nobody, graph.out.astype(np.int64), slots, graph.triples[slots],
+        everyone, np.zeros(vertices, np.int32), nobody, nobody, nobody, graph.out.astype(np.int64), slots, graph.triples[slots],
         np.zeros(vertices, np.int64), np.zeros(vertices, np.int64), np.arange(vertices + 1).astype(np.int32), everyone,
     )  # fmt: skip
 
@@ -156,6 +158,7 @@ def next_level(graph: Graph, level: Level, number: int) -> Level:
     """The level above `level`, whose `number` it is. O(its spines), which are the steps of `level`."""
     spines = level.steps[len(level.steps) - 1]
     head, arc, above = np.zeros(spines, np.int32), np.zeros(spines, np.int32), np.full(spines, -1, np.int32)
+    parent = np.full(spines, -1, np.int32)
     below, child, span = np.zeros(spines, np.int32), np.zeros(spines, np.int64), np.zeros(spines, np.int64)
     steps, slots, runs = (
         np.empty(spines + 1, np.int64),
@@ -167,7 +170,7 @@ def next_level(graph: Graph, level: Level, number: int) -> Level:
         for b in range(graph.out[h], graph.out[h + 1]):
             s = level.steps[p] + b - graph.out[h]
             head[s], arc[s] = graph.modifier[b], b
-            above[s] = graph.position[h]
+            parent[s], above[s] = p, graph.position[h]
             below[s] = graph.modifier[b] if number == 1 else level.child[p] + b - graph.out[h]
     steps[0], slots[0], runs[0] = 1, 0, 0
     first = np.zeros(len(graph.position) + 2, np.int32)
@@ -188,6 +191,7 @@ def next_level(graph: Graph, level: Level, number: int) -> Level:
     return Level(
         head,
         arc,
+        parent,
         above,
         below,
         steps,

@@ -16,8 +16,8 @@ and how many modifiers of the head besides the present one. The last is the hori
 | great-grandparent  | 2        | 2          | 1        | n^5, n^4     | B.5.2                              |
 | grand-tri-sibling  | 1        | 1          | 2        | n^5, n^4     | B.5.3                              |
 
-For a spine p (what is known of a head's ancestors), arcs b'', b', b from the head to one side, the nearest first, and the spine b of a
-modifier below p, the items and their derivations are, with the scores of `arcwise.parts.tables`:
+For a spine p (what is known of a head's ancestors), arcs b'', b', b from the head to one side, the nearest first, and the spine b of
+a modifier below p, the items and their derivations are, with the scores of `arcwise.parts.tables`:
 
     H[p, b]     = step[p, b] + ( C[b, back to the head] + first[p, b]
                                 (+) H[p, b'] + S[b', b] + pair[b', b] + slot[p, b', b] )          one sibling
@@ -28,9 +28,9 @@ modifier below p, the items and their derivations are, with the scores of `arcwi
     S[b', b]    = C[b', up to r] + C[b, down to r + 1]             over all r between
     C[p, e]     = I[p, b] + C[b, e]                                over all b up to e
 
-and with no sibling H[p, b] = step[p, b] + (C[b, back to the head] + first[p, b] (+) C[p, up to r] + C[b, down to r + 1]). Here (+) is a
-maximum for the best tree and a sum for the sum over trees: `arcwise.search.passes`. Every tree has exactly one derivation. Pruned arcs
-have no items at all. With a single root, the root takes but its nearest modifier.
+and with no sibling H[p, b] = step[p, b] + (C[b, back to the head] + first[p, b] (+) C[p, up to r] + C[b, down to r + 1]). Here (+)
+is a maximum for the best tree and a sum for the sum over trees: `arcwise.search.passes`. Every tree has exactly one derivation.
+Pruned arcs have no items at all. With a single root, the root takes but its nearest modifier.
 """
 
 from __future__ import annotations
@@ -74,11 +74,12 @@ ROOM = 256  # items whose ways are found together
 class Chart(NamedTuple):
     """A chart for one sentence. The scores of all items lie in `cells`.
 
-    upper, lower: the levels of complete and incomplete spans. below: the level under `upper`, by whose slots S is numbered (if `upper`
-    is level 0: by pairs of vertices). width: the cells of C for each spine, which come first; the left half that ends at e has
-    column e, the right one column e + 1. between, one, two, done: where the cells of S, of H with no or one sibling, of H with two,
-    and of I begin. zero: a cell that holds 0. items: int32, what to build, in order, rows of 5. groups: where the items begin that
-    do not depend on each other, and the end, `counts[0]` of them. item: of each cell, -1 if nothing is to be built there.
+    upper, lower: the levels of complete and incomplete spans. below: the level under `upper`, by whose slots S is numbered (if
+    `upper` is level 0: by pairs of vertices). width: the cells of C for each spine, which come first; the left half that ends at
+    e has column e, the right one column e + 1. between, one, two, done: where the cells of S, of H with no or one sibling, of H
+    with two, and of I begin. zero: a cell that holds 0. items: int32, what to build, in order, rows of 5. groups: where the items
+    begin that do not depend on each other, and the end, `counts[0]` of them. item: of each cell, -1 if nothing is to be built
+    there.
     """
 
     kind: Kind
@@ -134,7 +135,7 @@ def make_chart(
     """The empty chart of one sentence: about 32 bytes an item. O(items)."""
     upper, lower, below = levels
     vertices = len(graph.position)
-    width = np.int64(graph.position[vertices - 1]) + 2
+    width = int(graph.position[vertices - 1]) + 2
     between = len(upper.head) * width
     one = between
     if kind.siblings > 0:
@@ -164,7 +165,7 @@ def make_ways(chart: Chart, items: int) -> Ways:
     """Room for the ways to build so many items of any kind."""
     graph, most = chart.graph, chart.width
     for v in range(len(graph.position)):
-        most = max(most, np.int64(graph.out[v + 1] - graph.out[v] + 1))
+        most = max(most, int(graph.out[v + 1] - graph.out[v]) + 1)
     room = most * items
     return Ways(
         most,
@@ -194,7 +195,7 @@ def _by_length(lengths: Ints, longest: int) -> tuple[Numbers, Numbers]:
 @inline_kernel
 def _side(head: Ints, out: Ints, right: Ints, b: int) -> int:
     """The first arc with the head and the side of b."""
-    return right[head[b]] if b >= right[head[b]] else out[head[b]]
+    return int(right[head[b]] if b >= right[head[b]] else out[head[b]])
 
 
 @inline_kernel
@@ -240,24 +241,25 @@ def _list_items(chart: Chart) -> None:
     pair_order, pair_first = _by_length(distances, n)
     number = group = 0
     for w in range(1, n + 1):
-        if siblings > 0 and chart.kind.complete == 0:
-            for v in range(1, vertices):
-                for u in range(v + 1, vertices):
-                    if position[u] - position[v] == w:
-                        cell = chart.between + v * vertices + u
-                        number = _set_item(items, item, number, BETWEEN, cell, v, u, 0)
-        elif siblings > 0:
-            for k in range(pair_first[w], pair_first[w + 1]):
-                pair = pair_order[k]
-                b = outer[pair]
-                h = head[b]
-                inner = _side(head, out, right, b) + pair - pairs[b]
-                x, y = (inner, b) if b >= right[h] else (b, inner)
-                for i in range(below.first[h], below.first[h + 1]):
-                    p = below.at[i]
-                    cell = chart.between + below.slots[p] + pair - pairs[out[h]]
-                    steps = below.steps[p] - out[h]
-                    number = _set_item(items, item, number, BETWEEN, cell, steps + x, steps + y, 0)
+        for k in range(pair_first[w], pair_first[w + 1] if siblings > 0 else pair_first[w]):
+            pair = pair_order[k]
+            b = outer[pair]
+            h = head[b]
+            inner = _side(head, out, right, b) + pair - pairs[b]
+            x, y = (inner, b) if b >= right[h] else (b, inner)
+            if h == 0 and chart.single_root:
+                continue
+            if chart.kind.complete == 0:
+                v, u = modifier[x], modifier[y]
+                cell = chart.between + v * vertices + u
+                if item[cell] < 0:  # not yet listed for another head
+                    number = _set_item(items, item, number, BETWEEN, cell, v, u, 0)
+                continue
+            for i in range(below.first[h], below.first[h + 1]):
+                p = below.at[i]
+                cell = chart.between + below.slots[p] + pair - pairs[out[h]]
+                steps = below.steps[p] - out[h]
+                number = _set_item(items, item, number, BETWEEN, cell, steps + x, steps + y, 0)
         group += 1
         groups[group] = number
 

@@ -41,6 +41,21 @@ def constrain(
     return masked
 
 
+def each_of(arcs: Any, name: str, number: int) -> list[Any]:
+    """For each of several sentences its own required or forbidden arcs; none for all if there are none at all."""
+    try:
+        each = list(arcs)
+    except TypeError:
+        raise InputError(f"{name} is {arcs!r}", expected="a collection of arcs for every matrix") from None
+    if arcs == ():
+        return [()] * number
+    if len(each) != number:
+        raise InputError(
+            f"{name} has {len(each)} collections of arcs", expected=f"one for each of the {number} matrices"
+        )
+    return each
+
+
 def _arcs(pairs: Iterable[Any], kind: str, n: int, place: str) -> list[Arc]:
     try:
         pairs = list(pairs)

@@ -9,11 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from arcwise.errors import ArcwiseError, InputError
-from arcwise.search.constraints import Arc, constrain
+from arcwise.parts.matrices import Batch, Matrix, as_batch, as_matrix, place
+from arcwise.search.chart_trees import best_parse, k_best_parses
+from arcwise.search.constraints import Arc, constrain, each_of
 from arcwise.search.eisner import eisner_trees
 from arcwise.search.explain import explain
 from arcwise.search.k_best import Search, k_best_trees
-from arcwise.search.matrices import Batch, Matrix, as_batch, as_matrix, place
+from arcwise.search.part_chart import Parts, for_each, is_parts, part_chart
 from arcwise.search.pieces import in_pieces
 from arcwise.search.result import Parse
 from arcwise.search.spanning_tree import spanning_trees
@@ -45,7 +47,7 @@ def decode(
 ) -> list[Parse]: ...
 @overload
 def decode(
-    scores: ArrayLike,
+    scores: ArrayLike | Parts | Sequence[Parts],
     *,
     projective: bool = ...,
     single_root: bool = ...,
@@ -68,18 +70,21 @@ def decode(
     decoder: str | None = None,
     jobs: int = 1,
 ) -> Parse | list[Parse]:
-    """The best tree under arc scores, exactly: a `Parse`, whose bound is its score.
+    """The best tree under the scores of its parts, exactly: a `Parse`, whose bound is its score.
 
-    O(n^2) time for all trees (spanning tree), O(n^3) for projective ones (Eisner); O(n^2) memory.
+    O(n^2) time for all trees (spanning tree), O(n^3) for projective ones (Eisner); O(n^2) memory. Tables of higher parts are
+    searched by the cheapest chart that understands them: time and memory in `arcwise.search.chart`, 2 GiB at most.
 
     scores: S[h, m], (n+1, n+1), real numbers up to 1e300 in size; -inf forbids an arc; column 0 and the
         diagonal are never read. Or several matrices of any sizes, as a list or a (b, n+1, n+1) array: they
-        are searched together, and a list of parses comes back.
+        are searched together, and a list of parses comes back. Or `Scores`, tables of higher parts, or `PartScores`,
+        the same with labels and senses, or a list of them: with projective=True.
     projective: only trees whose arcs do not cross.
     single_root: only trees with exactly one word headed by 0.
     required, forbidden: arcs (h, m) that the tree must have and must not have; for several matrices, one
         collection each.
-    decoder: the method, "spanning-tree" or "eisner"; None picks the one that fits `projective`.
+    decoder: the method, "spanning-tree" or "eisner"; for tables "eisner", "sibling", "tri-sibling", "carreras", "model0",
+        "model1", "model2", "grand-tri-sibling" or "great-grandparent"; None picks one that fits.
     jobs: threads to share several matrices among. The result does not depend on it.
 
     Raises InputError for unusable scores or constraints, and NoTreeError if no tree is allowed. The same
@@ -93,6 +98,12 @@ def decode(
     """
     if block_degree is not None or well_nested:
         raise ArcwiseError("block_degree and well_nested are not available yet")
+    if is_parts(scores):
+        parses: Parse | list[Parse] = for_each(
+            scores, jobs, best_parse, projective=projective, single_root=single_root, decoder=decoder,
+            required=required, forbidden=forbidden,
+        )  # fmt: skip
+        return parses
     method, search = _pick(decoder, projective)
     single_root = bool(single_root)
     batch = as_batch(scores)
@@ -110,25 +121,31 @@ def decode(
 
 
 def k_best(
-    scores: ArrayLike,
+    scores: Any,
     k: int,
     *,
     projective: bool = False,
     single_root: bool = True,
     required: Arcs = _NONE,
     forbidden: Arcs = _NONE,
+    decoder: str | None = None,
 ) -> list[Parse]:
-    """The k best trees of one matrix, exactly: distinct, best first, all of them if there are fewer than k.
+    """The k best trees of one matrix or table of parts, exactly: distinct, best first, all of them if there are fewer than k.
 
-    O(k n^3) time, O(k n^4) for projective trees; O(k n^2) memory. Options and errors as in `decode`; the
-    bound of every parse is the score of the best one.
+    O(k n^3) time, O(k n^4) for projective trees; O(k n^2) memory; from the chart of a table O(k n log k) more. Options and errors
+    as in `decode`; the bound of every parse is the score of the best one.
 
     >>> [(parse.heads.tolist(), parse.score) for parse in k_best([[0, 5, 4], [0, 0, 3], [0, 9, 0]], 3)]
     [([-1, 2, 0], 13.0), ([-1, 0, 1], 8.0)]
     """
     if not isinstance(k, int | np.integer) or k < 1:
         raise InputError(f"k is {k!r}", expected="a number of trees, 1 or more")
-    method, search = _pick(None, projective)
+    if is_parts(scores):
+        chart = part_chart(
+            scores, projective=projective, single_root=single_root, decoder=decoder, required=required, forbidden=forbidden
+        )  # fmt: skip
+        return k_best_parses(chart, int(k))
+    method, search = _pick(decoder, projective)
     S = constrain(as_matrix(scores), required, forbidden)
     best = _search_one(S, method, search, bool(single_root))
     trees = k_best_trees(S, int(k), search, bool(single_root))
@@ -181,21 +198,9 @@ def _search_many(batch: Batch, first: int, method: str, search: Search, single_r
 
 def _constrain_each(batch: Batch, required: Any, forbidden: Any) -> list[Matrix]:
     """Every matrix with its own required and forbidden arcs."""
-    each = []
-    for name, arcs in (("required", required), ("forbidden", forbidden)):
-        try:
-            arcs = list(arcs) if arcs is not _NONE else [_NONE] * len(batch)
-        except TypeError:
-            raise InputError(
-                f"{name} is {arcs!r}", expected="a collection of arcs for every matrix"
-            ) from None
-        if len(arcs) != len(batch):
-            raise InputError(
-                f"{name} has {len(arcs)} collections of arcs",
-                expected=f"one for each of the {len(batch)} matrices",
-            )
-        each.append(arcs)
+    must = each_of(required, "required", len(batch))
+    must_not = each_of(forbidden, "forbidden", len(batch))
     return [
-        constrain(S, must, must_not, place(b))
-        for b, (S, must, must_not) in enumerate(zip(batch, *each, strict=True))
+        constrain(S, required, forbidden, place(b))
+        for b, (S, required, forbidden) in enumerate(zip(batch, must, must_not, strict=True))
     ]

@@ -37,7 +37,7 @@ def derive(chart: Chart, at_random: bool, state: State, arcs: Ints) -> None:
         if at_random:
             k = draw(scores, scores[k], True, state)
         kind = items[number, KIND]
-        if kind == ONE or kind == TWO:
+        if kind in (ONE, TWO):
             b = items[number, Y] if kind == ONE else items[number, Z]
             arcs[chart.graph.position[chart.graph.modifier[b]]] = b
         agenda[count], agenda[count + 1] = ways.first[k], ways.second[k]

@@ -85,6 +85,11 @@ def backward(chart: Chart, sums: bool, found: Tables) -> Floats:
                     ways.score[k] = share
             _join_parts(chart, begin, reached, ways, through, nothing, sums, found)
             begin = reached
+    if len(found.none) > 0:
+        for q in range(1, len(chart.upper.head)):
+            cell = q * chart.width + chart.graph.position[chart.upper.head[q]]
+            _join_at(found.none, 2 * chart.upper.arc[q], through[cell], sums)
+            _join_at(found.none, 2 * chart.upper.arc[q] + 1, through[cell + 1], sums)
     return through
 
 

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from arcwise.errors import InputError
-from arcwise.search.matrices import Batch
+from arcwise.parts.matrices import Batch
 
 T = TypeVar("T")
 

@@ -13,15 +13,16 @@ from numpy.typing import NDArray
 class Parse:
     """A tree, its score, and how good it is proved to be.
 
-    heads: int32, length n+1, `heads[0] == -1`. labels: one per word, or None. score: the sum over the tree's parts.
+    heads: int32, length n+1, `heads[0] == -1`. labels, senses: one per word, or None. score: the sum over the tree's parts.
     bound: a proven upper bound on the score of any allowed tree, or None. stats: what the search did (method, iterations, ...).
     """
 
     heads: NDArray[np.int32]
     score: float
     bound: float | None = None
-    labels: list[str] | None = None
+    labels: list[Any] | None = None
     stats: dict[str, Any] = field(default_factory=dict)
+    senses: list[int] | None = None
 
     @property
     def gap(self) -> float | None:

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arcwise.errors import ArcwiseError
+from arcwise.parts.matrices import Batch, as_batch, as_matrix, place
 from arcwise.search.explain import explain
-from arcwise.search.matrices import Batch, as_batch, as_matrix, place
 
 T = TypeVar("T")
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from arcwise.errors import InputError
+from arcwise.parts.matrices import Batch, Matrix
+from arcwise.parts.scores import Scores
 from arcwise.search.decode import decode
 from arcwise.search.explain import explain
-from arcwise.search.matrices import Batch, Matrix
+from arcwise.search.part_chart import PartChart, Parts, for_each, is_parts
 from arcwise.search.pieces import in_pieces
 from arcwise.search.status import FOUND, REFUSED
+from arcwise.sums import part_sums
 from arcwise.sums.batches import flatten, read, unwrap, why
 from arcwise.sums.inside_outside import inside_outsides
 from arcwise.sums.labels import label_marginals, read_labelled, sum_labels
@@ -37,6 +41,8 @@ def log_partition(
         are summed together, and a list comes back.
     projective: only trees whose arcs do not cross.
     single_root: only trees with exactly one word headed by 0.
+    scores, with projective=True: also `Scores` or `PartScores`, tables of higher parts, or a list of them; time and memory as of the
+        chart (`arcwise.search.chart`).
     labelled: the scores have one more axis, of labels: S[h, m, l], and the sum is over labelled trees.
     jobs: threads to share several matrices among. The result does not depend on it.
 
@@ -45,6 +51,8 @@ def log_partition(
     >>> round(log_partition([[0, 0, 0], [0, 0, 1], [0, 1, 0]]), 6)  # two trees, each of score 1
     1.693147
     """
+    if is_parts(scores):
+        return for_each(scores, jobs, part_sums.log_partition, projective=projective, single_root=single_root)
     batch, alone, _ = _read(scores, labelled)
     sums = inside_outsides if projective else matrix_trees
 
@@ -60,12 +68,21 @@ def log_partition(
 
 
 def marginals(
-    scores: Any, *, projective: bool = False, single_root: bool = True, labelled: bool = False, jobs: int = 1
+    scores: Any,
+    *,
+    projective: bool = False,
+    single_root: bool = True,
+    labelled: bool = False,
+    parts: bool = False,
+    jobs: int = 1,
 ) -> Any:
     """The probability of every arc, when a tree is as likely as exp(score): (n+1, n+1), columns 1..n sum to 1.
 
     Exact, in O(n^3) time and O(n^2) memory, whatever the size of the scores; with L labels in
     O(n^3 + L n^2), and (n+1, n+1, L). Column 0 and the diagonal are 0. Options as in `log_partition`.
+
+    For `Scores`, `parts` gives the probabilities of all parts, as `Scores`; for `PartScores` the arcs' are a vector over the arcs as
+    given, and those of all parts a dictionary of vectors.
 
     Raises InputError for unusable scores, and NoTreeError if no tree is allowed.
 
@@ -74,6 +91,14 @@ def marginals(
            [0. , 0. , 0.5],
            [0. , 0.5, 0. ]])
     """
+    if is_parts(scores):
+        return for_each(
+            scores,
+            jobs,
+            lambda chart: part_sums.as_given(chart, part_sums.part_sums(chart, True), parts),
+            projective=projective,
+            single_root=single_root,
+        )
     batch, alone, labels = _read(scores, labelled)
     found = [arcs for arcs, _ in _distributions(batch, alone, projective, single_root, jobs)]
     if labelled:
@@ -89,6 +114,13 @@ def entropy(scores: Any, *, projective: bool = False, single_root: bool = True, 
     >>> round(entropy([[0, 0, 0], [0, 0, 1], [0, 1, 0]]), 6)  # two equally likely trees
     0.693147
     """
+    if is_parts(scores):
+
+        def of_parts(chart: PartChart) -> float:
+            sums = part_sums.part_sums(chart, True)
+            return max(0.0, sums.total - sums.expected)
+
+        return for_each(scores, jobs, of_parts, projective=projective, single_root=single_root)
     batch, alone, _ = _read(scores, False)
     found = []
     for S, (arcs, log_z) in zip(
@@ -107,6 +139,14 @@ def expected_score(scores: Any, *, projective: bool = False, single_root: bool =
     >>> round(expected_score([[0, 0, 0], [0, 0, 1], [0, 1, 0]]), 6)
     1.0
     """
+    if is_parts(scores):
+        return for_each(
+            scores,
+            jobs,
+            lambda chart: part_sums.part_sums(chart, True).expected,
+            projective=projective,
+            single_root=single_root,
+        )
     batch, alone, _ = _read(scores, False)
     found = []
     for S, (arcs, _) in zip(batch, _distributions(batch, alone, projective, single_root, jobs), strict=True):
@@ -125,6 +165,8 @@ def min_risk(scores: Any, *, projective: bool = False, single_root: bool = True,
     >>> parse.heads, round(parse.score, 3)
     (array([-1,  2,  0], dtype=int32), 1.987)
     """
+    if is_parts(scores):
+        return for_each(scores, jobs, part_sums.min_risk, projective=projective, single_root=single_root)
     batch, alone, _ = _read(scores, False)
     gains = [
         np.where(np.isneginf(S), -np.inf, arcs)
@@ -138,11 +180,11 @@ def min_risk(scores: Any, *, projective: bool = False, single_root: bool = True,
 def sample(
     scores: Any, k: int, *, seed: int = 0, projective: bool = False, single_root: bool = True, jobs: int = 1
 ) -> Any:
-    """k trees drawn independently, each as likely as exp(score): their heads, (k, n+1).
+    """k trees drawn independently, each as likely as exp(score): their heads, (k, n+1); for `PartScores` their arcs, as given.
 
     Exact, by Wilson's algorithm or, where its walks are long, by unwinding the matrix-tree theorem's elimination; projective
-    trees from Eisner's chart. O(n^3 + k n^2) time, O(k n^3) at worst; O(n^2 + k n) memory. The same seed gives the same
-    trees. Options and errors as of `marginals`.
+    trees from Eisner's chart, or that of the tables. O(n^3 + k n^2) time, O(k n^3) at worst; O(n^2 + k n) memory. The same seed
+    gives the same trees. Options and errors as of `marginals`.
 
     >>> sample([[0, 5, 4], [0, 0, 3], [0, 4, 0]], 3)
     array([[-1,  0,  1],
@@ -150,6 +192,19 @@ def sample(
            [-1,  2,  0]], dtype=int32)
     """
     count, start = _whole(k, "k", 63), _whole(seed, "seed", 64)
+    if is_parts(scores):
+        tables = [scores] if isinstance(scores, Parts) else scores
+        drawn = [
+            for_each(
+                table,
+                1,
+                partial(part_sums.sample, count=count, seed=start, number=number),
+                projective=projective,
+                single_root=single_root,
+            )
+            for number, table in enumerate(tables)
+        ]
+        return unwrap(drawn, isinstance(scores, Parts))
     draw = sample_projective_trees if projective else sample_trees
     batch, alone, _ = _read(scores, False)
 
@@ -164,6 +219,36 @@ def sample(
         return [part.reshape(count, len(S)) for part, S in zip(parts, piece, strict=True)]
 
     return unwrap(in_pieces(batch, jobs, sample_piece), alone)
+
+
+def max_marginals(
+    scores: Any,
+    *,
+    projective: bool = True,
+    single_root: bool = True,
+    parts: bool = False,
+    jobs: int = 1,
+) -> Any:
+    """For every arc the score of the best projective tree that has it: -inf if none has.
+
+    Exact, by one pass up the chart and one down. scores: a matrix, `Scores` or `PartScores`, or a list of them. Shapes, `parts` and
+    errors as of `marginals`, time and memory as of the chart (`arcwise.search.chart`).
+
+    >>> max_marginals([[0, 5, 4], [0, 0, 3], [0, 9, 0]])
+    array([[-inf,   8.,  13.],
+           [-inf, -inf,   8.],
+           [-inf,  13., -inf]])
+    """
+    if not is_parts(scores):
+        batch, alone = read(scores)
+        scores = unwrap([Scores(S) for S in batch], alone)
+    return for_each(
+        scores,
+        jobs,
+        lambda chart: part_sums.as_given(chart, part_sums.part_sums(chart, False), parts),
+        projective=projective,
+        single_root=single_root,
+    )
 
 
 def _whole(number: Any, name: str, bits: int) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arcwise.errors import InputError
-from arcwise.search.matrices import place
+from arcwise.parts.matrices import place
 
 Floats = NDArray[np.float64]
 

@@ -32,7 +32,7 @@ def as_batch(scores: Any) -> Batch | None:
     if isinstance(scores, np.ndarray) or hasattr(scores, "__array__"):
         if _ndim(scores) != 3:
             return None
-        floats = _as_floats(scores, "")
+        floats = as_floats(scores, "")
         if floats.shape[1] != floats.shape[2] or floats.shape[1] == 0:
             raise InputError(f"scores of shape {floats.shape}", expected="(b, n+1, n+1)")
         return floats
@@ -46,13 +46,13 @@ def as_batch(scores: Any) -> Batch | None:
 
 def as_matrix(scores: Any, where: str = "") -> Matrix:
     """One score matrix, copied only if no kernel takes it as it is; `where` begins an error's message."""
-    floats = _as_floats(scores, where)
+    floats = as_floats(scores, where)
     if floats.ndim != 2 or floats.shape[0] != floats.shape[1] or floats.shape[0] == 0:
         raise InputError(f"{where}scores of shape {floats.shape}", expected="a square matrix (n+1, n+1)")
     return floats
 
 
-def _as_floats(scores: Any, where: str) -> Matrix:
+def as_floats(scores: Any, where: str) -> Matrix:
     if type(scores) is np.ndarray and scores.dtype is _FLOAT64 and scores.flags.carray:
         return scores
     if isinstance(scores, np.ma.MaskedArray):

@@ -1,0 +1,241 @@
+"""From tables of part scores to the chart that understands them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arcwise.errors import ArcwiseError, InputError
+from arcwise.parts.arc_graph import PartScores
+from arcwise.parts.folding import Levels, fold, room_for_parts, unfold
+from arcwise.parts.graph import Graph, Ints, make_graph
+from arcwise.parts.matrices import place as place_of
+from arcwise.parts.scores import Scores, refuse
+from arcwise.parts.tables import Floats, Tables
+from arcwise.search.best_heads import LIMIT
+from arcwise.search.chart import CHARTS, Chart, Kind, make_chart, make_levels
+from arcwise.search.constraints import Arc, constrain, each_of
+from arcwise.search.explain import explain
+from arcwise.search.result import Parse
+from arcwise.search.status import NO_TREE
+
+Parts = Scores | PartScores
+T = TypeVar("T")
+
+_SUMMANDS = 16  # more tables than this never go to one array
+MOST_BYTES = 2 << 30  # that a chart may take
+_BYTES = 48  # a cell, with its item, its score and what is found of it
+
+# How much a chart must remember for each table.
+_NEEDS = {
+    "arcs": Kind(0, 0, 0),
+    "first": Kind(0, 0, 0),
+    "siblings": Kind(0, 0, 1),
+    "second": Kind(0, 0, 2),
+    "tri_siblings": Kind(0, 0, 2),
+    "none": Kind(1, 0, 0),
+    "outermost_grandchildren": Kind(1, 0, 1),
+    "outermost_grand_siblings": Kind(1, 0, 2),
+    "grandchildren": Kind(1, 1, 0),
+    "first_grandchildren": Kind(1, 1, 0),
+    "grand_siblings": Kind(1, 1, 1),
+    "grand_tri_siblings": Kind(1, 1, 2),
+    "great_grandchildren": Kind(2, 2, 0),
+    "great_grand_siblings": Kind(2, 2, 1),
+}
+
+
+class PartChart(NamedTuple):
+    """A chart that is ready to be filled, and what is needed to read it."""
+
+    method: str
+    scores: Parts
+    graph: Graph
+    levels: Levels
+    tables: Tables
+    single_root: bool
+    place: str  # which of several this is, for errors
+
+    def chart(self) -> Chart:
+        """An empty chart."""
+        return make_chart(self.graph, self.levels, CHARTS[self.method], self.tables, self.single_root)
+
+    def no_tree(self) -> ArcwiseError:
+        """The error to raise if there is no tree."""
+        S = np.full((self.graph.position[-1] + 1,) * 2, -np.inf)
+        S[self.graph.position[self.graph.head[1:]], self.graph.position[self.graph.modifier[1:]]] = 0.0
+        return explain(S, NO_TREE, True, self.single_root, self.place)
+
+    def heads(self, arcs: Ints) -> NDArray[np.int32]:
+        """The heads of a tree, given the arc into each word."""
+        heads = self.graph.position[self.graph.head[arcs]]
+        heads[0] = -1
+        return heads
+
+    def parse(self, arcs: Ints, score: float, bound: float, **stats: Any) -> Parse:
+        """The result of a search that found these arcs."""
+        parse = Parse(self.heads(arcs), score, bound, None, {"method": self.method, **stats})
+        if isinstance(self.scores, PartScores):
+            graph = self.scores.graph
+            chosen = graph.names[arcs[1:]]
+            if graph.labels is not None:
+                parse.labels = [graph.labels[arc] for arc in chosen]
+            parse.senses = graph.senses[chosen, 1].tolist()
+        return parse
+
+
+def is_parts(scores: Any) -> bool:
+    """Whether scores are tables of parts, one or several, and not arc matrices."""
+    if isinstance(scores, Sequence) and len(scores) > 0:
+        return isinstance(scores[0], Parts)
+    return isinstance(scores, Parts)
+
+
+def pick_chart(tables: Iterable[str], decoder: str | None) -> str:
+    """The cheapest chart that understands the tables, or the one named, if it does.
+
+    >>> pick_chart(["arcs", "grandchildren"], None), pick_chart(["arcs", "siblings"], "model1")
+    ('model0', 'model1')
+    """
+    if decoder is not None and decoder not in CHARTS:
+        raise InputError(
+            f"decoder is {decoder!r}", expected=f"for tables of parts one of {', '.join(CHARTS)}"
+        )
+    for name, kind in CHARTS.items():
+        if decoder in (None, name) and all(_understands(kind, table) for table in tables):
+            return name
+    if decoder is None:
+        raise InputError(f"{', '.join(tables)} together", expected="tables that one chart understands")
+    strange = [table for table in tables if not _understands(CHARTS[decoder], table)]
+    known = [table for table in _NEEDS if _understands(CHARTS[decoder], table)]
+    raise InputError(
+        f"{', '.join(strange)} for decoder {decoder!r}", expected=f"no tables but {', '.join(known)}"
+    )
+
+
+def _understands(kind: Kind, table: str) -> bool:
+    return all(has >= needed for has, needed in zip(kind, _NEEDS[table], strict=True))
+
+
+def part_chart(
+    scores: Parts,
+    *,
+    projective: bool,
+    single_root: bool,
+    decoder: str | None = None,
+    required: Iterable[Arc] = (),
+    forbidden: Iterable[Arc] = (),
+    place: str = "",
+) -> PartChart:
+    """Everything up to the search itself. InputError for what cannot be searched, and for what would take too much memory."""
+    tables = scores.tables()
+    method = pick_chart(tables, decoder)
+    if not projective:
+        raise InputError(f"{place}tables of parts with projective=False", expected="projective=True")
+    kind, required = CHARTS[method], list(required)
+    if isinstance(scores, Scores):
+        S = tables["arcs"] = constrain(tables["arcs"], required, forbidden, place)
+        allowed = ~np.isneginf(S)
+        allowed[:, 0] = False
+        np.fill_diagonal(allowed, False)
+        head, modifier = (arcs.astype(np.int32) for arcs in np.nonzero(allowed))
+        position = np.arange(len(S), dtype=np.int32)
+        _check_memory(kind, position, head, modifier, place)
+        graph = make_graph(position, head, modifier)
+    else:
+        graph = scores.graph.graph
+        tables["arcs"] = _constrain_graph(graph, tables["arcs"], required, forbidden, place)
+        _check_memory(kind, graph.position, graph.head[1:], graph.modifier[1:], place)
+    _refuse_crossing(required, place)
+    levels = make_levels(graph, kind)
+    arrays = fold(tables, graph, levels)
+    for array in arrays:
+        if not ((np.abs(array) < LIMIT) | np.isneginf(array)).all():
+            everything = room_for_parts(arrays, 1.0)
+            read = unfold(
+                everything, {name: table.shape for name, table in tables.items()}, graph, levels, True
+            )
+            raise refuse(tables, read, LIMIT / _SUMMANDS)
+    return PartChart(method, scores, graph, levels, arrays, bool(single_root), place)
+
+
+def _constrain_graph(
+    graph: Graph, arcs: Floats, required: Iterable[Arc], forbidden: Iterable[Arc], place: str
+) -> Floats:
+    """The scores of the graph's arcs, -inf for those that a constraint rules out."""
+    allowed = constrain(np.zeros((graph.position[-1] + 1,) * 2), required, forbidden, place)
+    return arcs + allowed[graph.position[graph.head[1:]], graph.position[graph.modifier[1:]]]
+
+
+def _refuse_crossing(required: list[Arc], place: str) -> None:
+    """InputError if two of the required arcs cross."""
+    for k, arc in enumerate(required):
+        low, high = sorted(arc)
+        for other in required[:k]:
+            i, j = sorted(other)
+            if i < low < j < high or low < i < high < j:
+                raise InputError(
+                    f"{place}the required arcs from {other[0]} to {other[1]} and from {arc[0]} to {arc[1]} cross",
+                    expected="arcs that a projective tree can have",
+                )
+
+
+def _check_memory(kind: Kind, position: Ints, head: Ints, modifier: Ints, place: str) -> None:
+    """InputError if the chart would take more than MOST_BYTES: found from the numbers of arcs, before anything is built."""
+    vertices, n = len(position), int(position[-1])
+    out = np.bincount(head, minlength=vertices)
+    left = np.bincount(head[modifier < head], minlength=vertices)
+    pairs = (left * (left - 1) + (out - left) * (out - left - 1)) // 2
+    above = [np.ones(vertices, np.int64), np.bincount(modifier, minlength=vertices)]  # spines of each vertex
+    above[1][0] = 1
+    above.append(np.bincount(modifier, above[1][head], vertices).astype(np.int64))
+    above[2][0] = 1
+    upper, lower, below = above[kind.complete], above[kind.incomplete], above[max(kind.complete - 1, 0)]
+    cells = int(upper.sum()) * (n + 2) + int((lower * out).sum())
+    if kind.siblings > 0:
+        cells += int((upper * out).sum())
+        cells += vertices * vertices if kind.complete == 0 else int((below * pairs).sum())
+    if kind.siblings == 2:
+        cells += int((lower * pairs).sum())
+    if cells * _BYTES > MOST_BYTES:
+        name = next(name for name, other in CHARTS.items() if other == kind)
+        raise InputError(
+            f"{place}{len(head)} arcs between {n} words, for which the chart {name!r} takes {cells * _BYTES / 2**30:.1f} GiB",
+            expected=f"fewer arcs, so that it takes {MOST_BYTES / 2**30:.0f} GiB at most: forbid unlikely ones with -inf",
+        )
+
+
+def for_each(
+    scores: Any,
+    jobs: int,
+    work: Callable[[PartChart], T],
+    *,
+    required: Any = (),
+    forbidden: Any = (),
+    **options: Any,
+) -> Any:
+    """What `work` makes of the chart of one table, or of each of several, shared among threads."""
+    if isinstance(scores, Parts):
+        return work(part_chart(scores, required=required, forbidden=forbidden, **options))
+    if not isinstance(jobs, int) or jobs < 1:
+        raise InputError(f"jobs is {jobs!r}", expected="a number of threads, 1 or more")
+    constraints = [
+        each_of(arcs, name, len(scores)) for name, arcs in (("required", required), ("forbidden", forbidden))
+    ]
+
+    def work_on(number: int) -> T:
+        if not isinstance(scores[number], Parts):
+            raise InputError(
+                f"{place_of(number)}{type(scores[number]).__name__}", expected="tables of parts, as the first"
+            )
+        must, must_not = (arcs[number] for arcs in constraints)
+        return work(
+            part_chart(scores[number], required=must, forbidden=must_not, place=place_of(number), **options)
+        )
+
+    with ThreadPoolExecutor(jobs) as pool:
+        return list(pool.map(work_on, range(len(scores))))
