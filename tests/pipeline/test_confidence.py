@@ -9,7 +9,8 @@ from arcwise.features.attributes import number_words
 from arcwise.learning.corpus import make_corpus
 from arcwise.parts.arcs import ANY_HEAD
 from arcwise.pipeline import parser as parser_module
-from arcwise.pipeline.confidence import arc_probabilities, arc_scores, fit_temperature
+from arcwise.pipeline.confidence import fit_temperature, unknown_trees
+from arcwise.pipeline.forest import Forest, find_forest
 from arcwise.pipeline.model import Model
 from arcwise.pipeline.parser import Parser
 from arcwise.pipeline.sentences import ANY_LABEL, parse_sentences
@@ -18,10 +19,19 @@ from arcwise.trees.enumerate import all_trees
 from tests.pipeline.models import data_blocks, random_model, synthetic_block, trained
 
 
-def matrices_of(model: Model, block: Block) -> list[np.ndarray]:
+def forest_of(model: Model, block: Block, temperature: float = 1.0) -> Forest:
     numbers = number_words(block.data, block.starts, block.stops, block.words, model.vocabulary())
     starts = block.words + np.arange(len(block.words), dtype=np.int64)
-    return arc_scores(numbers, starts, model.weights())
+    return find_forest(unknown_trees(numbers, starts), model.weights(), temperature)
+
+
+def matrices_of(model: Model, block: Block) -> list[np.ndarray]:
+    forest = forest_of(model, block)
+    return forest.squares(forest.scores)
+
+
+def marginals_of(forest: Forest) -> list[np.ndarray]:
+    return forest.squares(forest.sums()[0])
 
 
 def brute_force(S: np.ndarray, single_root: bool) -> np.ndarray:
@@ -64,7 +74,7 @@ def test_the_scores_are_those_of_the_search() -> None:
     heads, labels = np.full(len(numbers), ANY_HEAD, np.int32), np.full(len(numbers), ANY_LABEL, np.int32)
     scores = np.empty(len(starts) - 1)
     kept = parse_sentences(numbers, starts, model.weights(), heads, labels, scores, np.empty(0))
-    matrices = arc_scores(numbers, starts, model.weights())
+    matrices = matrices_of(model, block)
     for S, start, score in zip(matrices, starts, scores, strict=False):
         words = np.arange(1, len(S))
         assert S[heads[start + words], words].sum() == score
@@ -80,9 +90,9 @@ def test_probabilities_are_probabilities() -> None:
 
 
 def test_warmer_is_less_sure() -> None:
-    matrices = matrices_of(trained().model, data_blocks("dev.conllu")[0])[:10]
+    forest = forest_of(trained().model, data_blocks("dev.conllu")[0])
     sure = [
-        np.mean([P[:, 1:].max(axis=0).mean() for P in arc_probabilities(matrices, temperature, True)])
+        np.mean([P[:, 1:].max(axis=0).mean() for P in marginals_of(forest._replace(temperature=temperature))])
         for temperature in (1.0, 10.0, 100.0, 1000.0)
     ]
     assert sure == sorted(sure, reverse=True)
@@ -95,13 +105,12 @@ def test_the_temperature_is_the_likeliest() -> None:
     numbers = {name: number for number, name in enumerate(model.names)}
     corpus = make_corpus(blocks, model.vocabulary(), numbers)
     best = fit_temperature(model, corpus)
-    matrices, scale = matrices_of(model, blocks[0]), float(model.arrays["scales"][1])
+    forest, scale = forest_of(model, blocks[0]), float(model.arrays["scales"][1])
 
     def likelihood(temperature: float) -> float:
         total = 0.0
-        for sentence, P in zip(
-            blocks[0], arc_probabilities(matrices, temperature / scale, True), strict=True
-        ):
+        marginals = marginals_of(forest._replace(temperature=temperature / scale))
+        for sentence, P in zip(blocks[0], marginals, strict=True):
             words = np.arange(1, len(P))
             total += float(np.log(np.maximum(P[sentence.heads[1:], words], 1e-6)).sum())
         return total

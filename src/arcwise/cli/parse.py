@@ -14,6 +14,7 @@ import click
 
 from arcwise.cli.rendering import (
     OUTPUT_FORMATS,
+    PICTURES,
     default_output_format,
     rendering,
     tree_width,
@@ -21,7 +22,7 @@ from arcwise.cli.rendering import (
 )
 from arcwise.cli.terminal import compiled_kernels, counted, duration, progress_bar, say
 from arcwise.errors import InputError, ModelError
-from arcwise.treebank.formats import CONLLU, FORMATS, looks_like_columns
+from arcwise.treebank.formats import CONLLU, FORMATS, Format, looks_like_columns
 
 if TYPE_CHECKING:
     from arcwise.pipeline.parser import Parser, Trees
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 # Small enough that the threads end together, large enough that a block costs nothing beside its sentences.
 _BLOCK_BYTES = 1 << 17
+_LEAST_BLOCK_BYTES = 1 << 12  # however many trees its sentences are to have
 
 _RAW = ("text", "sentences", "words", "vertical")  # input that is no treebank
 
@@ -44,9 +46,9 @@ class _Tally:
     words: int = 0
     cut: int = 0
 
-    def add(self, trees: Trees) -> None:
-        self.sentences += len(trees.whole)
-        self.words += len(trees.heads)
+    def add(self, block: Block, trees: Trees) -> None:
+        self.sentences += len(block)
+        self.words += len(block.heads)
         self.cut += len(trees.whole) - int(trees.whole.sum())
 
 
@@ -74,6 +76,18 @@ class _Tally:
     help="How wide trees may be; as the terminal, else as COLUMNS says, else 100.",
 )  # fmt: skip
 @click.option("--keep", is_flag=True, help="Keep the heads and labels that FILE has, and find the others.")
+@click.option(
+    "--confidence", is_flag=True,
+    help="Write how likely each arc, each label and the whole tree is, in MISC and a comment.",
+)  # fmt: skip
+@click.option(
+    "--nbest", type=click.IntRange(1, 10_000), metavar="K",
+    help="Write the K best trees of every sentence, one after another, with their ranks, scores and probabilities.",
+)  # fmt: skip
+@click.option(
+    "--min-risk", is_flag=True,
+    help="Find the tree with the most right arcs to expect, instead of the likeliest.",
+)  # fmt: skip
 @click.option("--retag", is_flag=True, help="Write tags and lemmas anew where FILE has some.")
 @click.option(
     "--offsets", is_flag=True, help="Write where each token stands in the raw text, as TokenRange in MISC."
@@ -90,6 +104,9 @@ def command(
     output_format: str | None,
     width: int | None,
     keep: bool,
+    confidence: bool,
+    nbest: int | None,
+    min_risk: bool,
     retag: bool,
     offsets: bool,
     skip_bad: bool,
@@ -105,6 +122,12 @@ def command(
     .gz, .xz or .zst. A sentence of raw text is cut after 1000 words at the latest; one of
     a treebank of more than 2000 words is parsed in pieces.
 
+    --confidence adds to MISC of every word ArcProb, the probability of its head among all trees, and LabelProb, that of its
+    label given the tree; and to every sentence the comment `# tree_prob = `, the probability of the whole tree. --nbest K
+    writes every sentence once for each of its K best trees, with the comments `# rank = `, `# tree_score = ` and
+    `# tree_prob = `; the first is the one that is written without it. All trees are those of the arcs that the pruner keeps,
+    with what --keep gives: that is certain then. A sentence that is parsed in pieces has its best tree and no probabilities.
+
     -f conllu writes CoNLL-U, from which the raw text can be recovered (SpaceAfter, SpacesAfter in MISC). -f tree draws every
     tree for a terminal, folded to its width, in colours unless NO_COLOR is set; -f svg, -f latex (tikz-dependency) and
     -f dot (Graphviz) draw for browsers and papers: all sentences in one document, for Graphviz one graph each.
@@ -116,16 +139,21 @@ def command(
         {"id": 1, "form": "Go", "lemma": "go", "upos": "VERB", "xpos": "VB", "feats": "Mood=Imp",
          "head": 0, "deprel": "root"}, ...], "score": 31.5}
 
+    With --confidence words have "arc_prob" and "label_prob", sentences "tree_prob"; with --nbest "rank" and "tree_prob".
+
     \b
     Example:
       arcwise parse --text "Our neighbours did not believe it."
       arcwise parse book.txt -o book.conllu --jobs 2
       arcwise parse half-done.conllu --keep --model my.arcwise -o done.conllu
+      arcwise parse --text "They saw her duck." --nbest 3
       zcat text.conllu.gz | arcwise parse --model my.arcwise -f json | head
       arcwise parse --text "Draw me." -f svg -o trees.svg
     """
     if text is not None and source != "-":
         raise click.UsageError("FILE and --text exclude each other")
+    if nbest is not None and min_risk:
+        raise click.UsageError("--nbest and --min-risk exclude each other")
     started = perf_counter()
     on_screen = output == "-" and sys.stdout.isatty()  # then the trees themselves show the progress
     with progress_bar(not quiet, only_compiling=on_screen) as show:
@@ -139,24 +167,32 @@ def command(
                 f"{model}: the model cannot tag: it was trained on the treebank's own tags, or none"
             )
         loaded = perf_counter()
-        with closing(_reader(source, text, parser, form, offsets, skip_bad)) as reader:
+        block_bytes = _BLOCK_BYTES if nbest is None else max(_BLOCK_BYTES // nbest, _LEAST_BLOCK_BYTES)
+        with closing(_reader(source, text, parser, form, offsets, skip_bad, block_bytes)) as reader:
+            output_format = output_format or default_output_format(
+                isinstance(reader, _TextReader), on_screen and not confidence
+            )
+            _check_output(output_format, reader.format, confidence, nbest)
             render = rendering(
-                output_format or default_output_format(isinstance(reader, _TextReader), on_screen),
+                output_format,
                 reader.format,
                 width=width or tree_width(on_screen),
                 colour=wants_colour(on_screen),
             )
             tally = _Tally()
 
-            def parse(block: Block) -> tuple[Trees, Any]:
+            def parse(block: Block) -> tuple[Block, Trees, Any]:
                 block = parser.tag_block(block, anew=retag)
-                trees = parser.parse_block(block, keep)
-                return trees, render.block(parser, block, trees)
+                if nbest is None:
+                    trees = parser.parse_block(block, keep, confidence=confidence, min_risk=min_risk)
+                    return block, trees, render.block(parser, block, trees)
+                copies, trees = parser.k_best_block(block, nbest, keep, confidence=confidence)
+                return block, trees, render.block(parser, copies, trees)
 
-            def counted_parts(parsed: Iterable[tuple[Trees, Any]]) -> Iterator[Any]:
-                for trees, part in parsed:
+            def counted_parts(parsed: Iterable[tuple[Block, Trees, Any]]) -> Iterator[Any]:
+                for block, trees, part in parsed:
                     show("parsing", reader.bytes_read, reader.bytes_total)
-                    tally.add(trees)
+                    tally.add(block, trees)
                     yield part
 
             with open_output(output) as file, closing(map_in_order(parse, reader, jobs)) as parsed:
@@ -173,10 +209,14 @@ class _TextReader:
     skipped = 0
     skipped_errors: tuple[InputError, ...] = ()
 
-    def __init__(self, source: Source, parser: Parser, split: Split, offsets: bool) -> None:
+    def __init__(self, source: Source, parser: Parser, split: Split, offsets: bool, block_bytes: int) -> None:
         self._source = source
         self._blocks = parser.read_text(
-            source.pieces(_BLOCK_BYTES), split=split, offsets=offsets, file=source.name
+            source.pieces(_BLOCK_BYTES),
+            split=split,
+            offsets=offsets,
+            file=source.name,
+            block_bytes=block_bytes,
         )
         self._empty = True
 
@@ -204,8 +244,27 @@ class _TextReader:
         self._source.close()
 
 
+def _check_output(output_format: str | None, source: Format, confidence: bool, nbest: int | None) -> None:
+    """UsageError, if there is no place for what is to be written."""
+    option = "--confidence" if confidence else f"--nbest {nbest}"
+    if confidence and output_format in PICTURES:
+        raise click.UsageError(
+            f"--confidence with -f {output_format}: pictures do not show it; -f conllu or -f json do"
+        )
+    if (confidence or nbest is not None) and output_format is None and source is not CONLLU:
+        raise click.UsageError(
+            f"{option} with {source.name}: the format has no place for probabilities; add -f conllu or -f json"
+        )
+
+
 def _reader(
-    source: str, text: str | None, parser: Parser, form: str | None, offsets: bool, skip_bad: bool
+    source: str,
+    text: str | None,
+    parser: Parser,
+    form: str | None,
+    offsets: bool,
+    skip_bad: bool,
+    block_bytes: int,
 ) -> BlockReader | _TextReader:
     """What gives the sentences: of raw text, or of a treebank."""
     from arcwise.treebank.reading import BlockReader
@@ -221,10 +280,8 @@ def _reader(
         if form is None and not looks_like_columns(opened.head(_BLOCK_BYTES), opened.name):
             form = "text"
         if form in _RAW:
-            return _TextReader(opened, parser, cast("Split", form), offsets)
-        return BlockReader(
-            opened, format=form, skip_bad=skip_bad, check_trees=False, block_bytes=_BLOCK_BYTES
-        )
+            return _TextReader(opened, parser, cast("Split", form), offsets, block_bytes)
+        return BlockReader(opened, format=form, skip_bad=skip_bad, check_trees=False, block_bytes=block_bytes)
     except BaseException:
         opened.close()
         raise

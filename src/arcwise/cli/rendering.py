@@ -7,8 +7,10 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
+from math import exp, isnan
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from arcwise.pipeline.annotating import annotate, tree_comments
 from arcwise.treebank.formats import CONLLU, FEATS, FORM, LEMMA, UPOS, XPOS, Format
 
 if TYPE_CHECKING:
@@ -16,7 +18,8 @@ if TYPE_CHECKING:
     from arcwise.treebank.block import Block
     from arcwise.treebank.sentence import Sentence
 
-OUTPUT_FORMATS = ("conllu", "json", "tree", "svg", "latex", "dot")
+PICTURES = ("tree", "svg", "latex", "dot")
+OUTPUT_FORMATS = ("conllu", "json", *PICTURES)
 
 _WIDTH = 100  # of trees that go to a file or a pipe
 
@@ -41,7 +44,8 @@ def rendering(
     if output_format == "json":
         return Rendering(_json_lines)
     if output_format == "tree":
-        return Rendering(_each(lambda s: s.draw(width=width, colour=colour) + "\n\n"), _text)
+        draw = _each(lambda s: s.draw(width=width, colour=colour) + "\n\n")
+        return Rendering(lambda *parsed: _titled(draw(*parsed), parsed[2]), _text)
     if output_format == "dot":
         return Rendering(_each(lambda s: s.draw("dot")), _text)
     if output_format == "latex":
@@ -74,8 +78,9 @@ def wants_colour(on_screen: bool) -> bool:
     return on_screen and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def _in_place(parser: Parser, block: Block, trees: Trees) -> memoryview:
-    return parser.with_trees(block, trees).data
+def _in_place(parser: Parser, block: Block, trees: Trees) -> Data:
+    data = parser.with_trees(block, trees).data
+    return data if trees.probabilities is None else annotate(data.tobytes(), trees)
 
 
 def _each(draw: Callable[[Sentence], Drawn]) -> Callable[[Parser, Block, Trees], list[Drawn]]:
@@ -85,6 +90,14 @@ def _each(draw: Callable[[Sentence], Drawn]) -> Callable[[Parser, Block, Trees],
         return list(map(draw, block.rewritten(parser.with_trees(block, trees))))
 
     return draw_block
+
+
+def _titled(pictures: list[str], trees: Trees) -> list[str]:
+    """The pictures, and above each what is known of its tree, if it is one of several."""
+    if trees.ranks is None:
+        return pictures
+    titles = [", ".join(f"{name} {value}" for name, value in known) for known in tree_comments(trees)]
+    return [f"{title}\n{picture}" for title, picture in zip(titles, pictures, strict=True)]
 
 
 def _text(parts: Iterable[list[str]]) -> Iterator[bytes]:
@@ -100,36 +113,45 @@ def _as_conllu(parser: Parser, block: Block, trees: Trees) -> bytes:
     for begin, end in zip(block.words[:-1].tolist(), block.words[1:].tolist(), strict=True):
         lines += ["\t".join((str(number), *row, "_", "_")) for number, row in enumerate(rows[begin:end], 1)]
         lines.append("")
-    return "\n".join([*lines, ""]).encode()
+    data = "\n".join([*lines, ""]).encode()
+    return data if trees.probabilities is None else annotate(data, trees)
 
 
 def _json_lines(parser: Parser, block: Block, trees: Trees) -> bytes:
     """One JSON object a sentence, one a line."""
     encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
     forms = block.column(FORM)
-    attributes = [
-        [
-            None if value == "_" != form else value
-            for form, value in zip(forms, block.column(role), strict=True)
-        ]
-        for role in (LEMMA, UPOS, XPOS, FEATS)
-    ]
-    labels = [trees.names[label] for label in trees.labels]
-    rows = list(zip(forms, *attributes, trees.heads.tolist(), labels, strict=True))
-    bounds, scores = block.words.tolist(), trees.scores.tolist()
+    of_words: dict[str, list[Any]] = {"form": forms}
+    for name, role in (("lemma", LEMMA), ("upos", UPOS), ("xpos", XPOS), ("feats", FEATS)):
+        column = zip(forms, block.column(role), strict=True)
+        of_words[name] = [None if value == "_" != form else value for form, value in column]
+    of_words["head"] = trees.heads.tolist()
+    of_words["deprel"] = [trees.names[label] for label in trees.labels]
+    of_trees: dict[str, list[Any]] = {"score": trees.scores.tolist()}
+    if trees.ranks is not None:
+        of_trees["rank"] = trees.ranks.tolist()
+    if trees.probabilities is not None:
+        logs, arcs, labels = trees.probabilities
+        of_trees["tree_prob"] = _known(map(exp, logs.tolist()))
+        if arcs is not None and labels is not None:
+            of_words |= {"arc_prob": _known(arcs.tolist()), "label_prob": _known(labels.tolist())}
+    words = _objects(of_words)
     lines = []
-    for sentence in range(len(block)):
-        words = [
-            {
-                "id": number, "form": form, "lemma": lemma, "upos": upos, "xpos": xpos, "feats": feats,
-                "head": head, "deprel": label,
-            }
-            for number, (form, lemma, upos, xpos, feats, head, label) in enumerate(
-                rows[bounds[sentence] : bounds[sentence + 1]], 1
-            )
-        ]  # fmt: skip
-        lines.append(encode({**_comments(block, sentence), "words": words, "score": scores[sentence]}))
+    for sentence, (known, begin, end) in enumerate(
+        zip(_objects(of_trees), block.words[:-1].tolist(), block.words[1:].tolist(), strict=True)
+    ):
+        numbered = [{"id": number, **word} for number, word in enumerate(words[begin:end], 1)]
+        lines.append(encode({**_comments(block, sentence), "words": numbered, **known}))
     return "\n".join([*lines, ""]).encode()
+
+
+def _known(numbers: Iterable[float]) -> list[float | None]:
+    """Six digits of each, None for NaN."""
+    return [None if isnan(number) else float(f"{number:.6g}") for number in numbers]
+
+
+def _objects(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def _comments(block: Block, sentence: int) -> dict[str, str | None]:

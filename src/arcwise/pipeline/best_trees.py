@@ -12,20 +12,29 @@ from arcwise.pipeline.forest import Floats, Heads, Rows, find_forests
 from arcwise.pipeline.sentences import Weights
 from arcwise.treebank.block import Block, index_block
 
+_NOTHING = np.empty(0)
+
 
 class Best(NamedTuple):
-    """Trees of a sentence: heads (trees, n+1); the probabilities of their arcs likewise; the partition function's logarithm."""
+    """Trees of a sentence: their heads by word, (trees, n); the probabilities of the arcs likewise, empty if not asked for; and the
+    logarithm of the partition function.
+    """
 
     heads: Heads
-    arcs: Floats | None
+    arcs: Floats
     log_partition: float
+
+
+def no_probabilities(heads: Heads) -> Best:
+    """One tree, of which nothing else is known."""
+    return Best(heads[np.newaxis], np.full((1, len(heads)), np.nan), np.nan)
 
 
 def best_trees(
     rows: Rows, whole: NDArray[np.bool_], weights: Weights, temperature: float,
     *, k: int = 1, min_risk: bool = False, confidence: bool = False,
 ) -> list[Best | None]:  # fmt: skip
-    """The k best trees, all if there are fewer, or the one of the least risk, of every sentence marked in `whole`; None for the others.
+    """The k best trees, or all if there are fewer, or the one of least risk, of the sentences marked in `whole`; None for the others.
 
     Exact among the arcs that the pruner keeps and the trees with what is given; None, too, if there is none. The first of the best is
     the one that the search finds, and `rows` is filled with it. O(n^3) a sentence, O(k n^3) if k > 1. confidence: with the
@@ -39,24 +48,25 @@ def best_trees(
             trees = forest.k_best(k)
         else:
             heads = forest.min_risk(marginals) if min_risk else part.heads
-            trees = [tree[np.newaxis] for tree in np.split(heads, part.starts[1:-1])]
-        arcs: list[Floats | None] = [None] * len(trees)
+            trees = [tree[np.newaxis, 1:] for tree in np.split(heads, part.starts[1:-1])]
+        arcs = [_NOTHING] * len(trees)
         if confidence:
             squares = zip(forest.squares(marginals), trees, strict=True)
-            arcs = [P[heads, np.arange(len(P))] for P, heads in squares]
+            arcs = [P[heads, np.arange(1, len(P))] for P, heads in squares]
         found[first:last] = map(Best, trees, arcs, log_partitions.tolist())
     return found
 
 
-def repeat(bounds: NDArray[np.int64], sources: NDArray[np.int64]) -> NDArray[np.int64]:
+def repeat(bounds: NDArray[np.integer], sources: NDArray[np.int64]) -> NDArray[np.int64]:
     """The rows of the sentences `sources`, one after another; bounds: where each sentence begins, and the end.
 
     >>> repeat(np.array([0, 2, 5]), np.array([1, 0, 0]))
     array([2, 3, 4, 0, 1, 0, 1])
     """
     sizes = np.diff(bounds)[sources]
-    ends = np.cumsum(sizes)
-    return np.arange(sizes.sum()) + np.repeat(bounds[sources] - ends + sizes, sizes)
+    begins = np.cumsum(sizes) - sizes
+    rows: NDArray[np.int64] = np.arange(int(sizes.sum())) + np.repeat(bounds[sources] - begins, sizes)
+    return rows
 
 
 def repeated(block: Block, sources: NDArray[np.int64]) -> Block:

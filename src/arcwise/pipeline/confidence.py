@@ -26,9 +26,10 @@ class Temperatures(NamedTuple):
 
     @classmethod
     def of(cls, model: Model) -> Temperatures:
-        """A model's: the one that was fitted to arcs serves for labels too."""
-        _, trees, labels = model.arrays["scales"].tolist()
-        return cls(model.temperature / trees, model.temperature / labels)
+        """A model's: fitted for trees, and half of it for labels, as fits both learners and every treebank tried."""
+        _, trees, final = model.arrays["scales"].tolist()
+        labels = final if "final" in model.arrays else trees
+        return cls(model.temperature / trees, model.temperature / 2 / labels)
 
 
 class Probabilities(NamedTuple):
@@ -48,13 +49,15 @@ def fit_temperature(model: Model, corpus: Corpus) -> float:
     likelihoods = []
     for temperature in _CANDIDATES:
         marginals, _ = forest._replace(temperature=temperature / scale).sums()
-        right = forest.of_arcs(marginals, corpus.heads[: starts[-1]])
-        likelihoods.append(float(np.log(np.maximum(right, _LEAST)).sum()))
+        total = 0.0
+        for P, start in zip(forest.squares(marginals), starts, strict=False):
+            words = np.arange(1, len(P))
+            total += float(np.log(np.maximum(P[corpus.heads[start + words], words], _LEAST)).sum())
+        likelihoods.append(total)
     return float(_CANDIDATES[int(np.argmax(likelihoods))])
 
 
 def unknown_trees(numbers: NDArray[np.int32], starts: NDArray[np.int64]) -> Rows:
     """Sentences of which no head and no label is given."""
-    unknown = np.full((2, len(numbers)), (ANY_HEAD,), np.int32)
-    unknown[1] = ANY_LABEL
-    return Rows(numbers, starts, unknown[0], unknown[1], np.empty(len(starts) - 1))
+    heads, labels = np.full(len(numbers), ANY_HEAD, np.int32), np.full(len(numbers), ANY_LABEL, np.int32)
+    return Rows(numbers, starts, heads, labels, np.empty(len(starts) - 1))

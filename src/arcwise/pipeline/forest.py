@@ -18,6 +18,7 @@ Floats = NDArray[np.float64]
 Heads = NDArray[np.int32]
 
 _NOTHING = np.empty(0)
+_BILLION = 2.0**30
 _MOST_SCORES = 1 << 22  # that are held at a time, unless one sentence has more
 
 
@@ -63,7 +64,7 @@ class Forest(NamedTuple):
            [0.   , 0.   , 0.269],
            [0.   , 0.731, 0.   ]])
     >>> forest.min_risk(marginals), forest.k_best(5)[0].tolist()
-    (array([-1,  2,  0], dtype=int32), [[-1, 2, 0], [-1, 0, 1]])
+    (array([-1,  2,  0], dtype=int32), [[2, 0], [0, 1]])
     """
 
     scores: Floats
@@ -79,31 +80,30 @@ class Forest(NamedTuple):
         with np.errstate(over="ignore"):  # then they are refused
             scores = self.scores / self.temperature
         if matrix_trees(scores, self.lengths, self.single_root, arcs, log_partitions).any():
-            raise ArcwiseError(f"no probabilities: the scores are too great for temperature {self.temperature}")
+            raise ArcwiseError(
+                f"no probabilities: the scores are too great for temperature {self.temperature}"
+            )
         return arcs, log_partitions
 
     def min_risk(self, marginals: Floats) -> Heads:
-        """The tree of every sentence with the most right arcs to expect, one after another. O(n^2) a sentence."""
+        """The tree of every sentence with the most right arcs to expect, one after another. O(n^2) a sentence.
+
+        Probabilities count in whole billionths, about, so that a tie is one whatever the last digits are on this machine.
+        """
         heads = np.empty(int((self.lengths + 1).sum()), np.int32)
-        gains = np.where(np.isneginf(self.scores), -np.inf, marginals)
+        gains = np.where(np.isneginf(self.scores), -np.inf, np.rint(marginals * _BILLION))
         spanning_trees(gains, self.lengths, self.single_root, heads)
         return heads
 
     def k_best(self, k: int) -> list[NDArray[np.int32]]:
-        """The k best trees of every sentence, (k, n+1) heads each, first the one that a search finds; all, if there are fewer.
+        """The k best trees of every sentence, (k, n) heads each, first the one that a search finds; all, if there are fewer.
 
         Exact. O(k n^3) a sentence.
         """
         return [
-            np.array([heads for _, heads in k_best_trees(S, k, spanning_trees, self.single_root)])
+            np.array([heads[1:] for _, heads in k_best_trees(S, k, spanning_trees, self.single_root)])
             for S in self.squares(self.scores)
         ]
-
-    def of_arcs(self, flat: Floats, heads: Heads) -> Floats:
-        """Of numbers that are laid out like the scores those of the arcs of a tree of each sentence, by row; 0 for the roots'."""
-        parts = np.split(heads, np.cumsum(self.lengths + 1)[:-1])
-        squares = zip(self.squares(flat), parts, strict=True)
-        return np.concatenate([P[tree, np.arange(len(P))] for P, tree in squares])
 
     def squares(self, flat: Floats) -> list[Floats]:
         """Numbers that are laid out like the scores as a matrix for each sentence."""

@@ -14,11 +14,23 @@ from arcwise.features.context import (
 )
 from arcwise.features.tokens import hash_tokens, longest_sentence, make_tokens
 from arcwise.kernels import kernel
+from arcwise.pipeline.forest import Floats, Rows
 from arcwise.pipeline.sentences import Weights
 
 
+def label_probabilities(rows: Rows, weights: Weights, temperature: float) -> Floats:
+    """The probability of every label given its tree, if it is proportional to exp(score / temperature) among those the arc may have.
+
+    The scores are those by which `parse_sentences` labels the tree it found. O(L) a word. rows: with known heads and labels.
+    temperature: in units of the weights. The result is by row, NaN for the roots and for labels that the arc may not have.
+    """
+    found = np.full(len(rows.numbers), np.nan)
+    _fill(rows.numbers, rows.starts, weights, rows.heads, rows.labels, temperature, found)
+    return found
+
+
 @kernel
-def label_probabilities(
+def _fill(
     numbers: NDArray[np.int32],
     starts: NDArray[np.int64],
     weights: Weights,
@@ -27,17 +39,11 @@ def label_probabilities(
     temperature: float,
     probabilities: NDArray[np.float64],
 ) -> None:
-    """Fill in the probability of every label, if it is proportional to exp(score / temperature) among those the arc may have.
-
-    The scores are those by which `parse_sentences` labels a tree that is found. O(L) a word. numbers, starts, heads, labels: as
-    there, all known. temperature: in units of the weights. probabilities: by row; NaN for roots and for labels that an arc may not have.
-    """
     templates = weights.templates
     longest = longest_sentence(starts)
     tokens, tree = make_tokens(longest, templates.end), make_neighbours(longest)
     rows = np.empty(most_context_features(templates), np.uint32)
     scores = np.empty(weights.final.shape[1], np.int32)
-    probabilities[:] = np.nan
     for s in range(len(starts) - 1):
         begin, end = starts[s], starts[s + 1]
         tree_heads = heads[begin:end]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,10 +15,14 @@ from numpy.typing import NDArray
 from arcwise.errors import InputError, ModelError
 from arcwise.features.attributes import number_words
 from arcwise.learning.corpus import word_rows
-from arcwise.pipeline.keeping import contradiction, keep_nothing, read_kept
+from arcwise.pipeline.best_trees import best_trees, no_probabilities, repeat, repeated
+from arcwise.pipeline.confidence import Probabilities, Temperatures, unknown_trees
+from arcwise.pipeline.forest import Rows, find_forest
+from arcwise.pipeline.keeping import Kept, contradiction, keep_nothing, read_kept
+from arcwise.pipeline.label_probabilities import label_probabilities
 from arcwise.pipeline.model import Model, load_model
 from arcwise.pipeline.pieces import cut, heads_within, join
-from arcwise.pipeline.sentences import UNKNOWN_LABEL, parse_sentences
+from arcwise.pipeline.sentences import UNKNOWN_LABEL
 from arcwise.pipeline.streaming import map_in_order
 from arcwise.text.lines import Split
 from arcwise.text.tokeniser import Tokeniser
@@ -51,6 +56,14 @@ class Trees(NamedTuple):
     ranks: NDArray[np.int32] | None = None
 
 
+class _Numbered(NamedTuple):
+    """A block as the kernels take it, long sentences in pieces. words: the row of each word. firsts: each sentence's first piece."""
+
+    rows: Rows
+    words: NDArray[np.int64]
+    firsts: NDArray[np.int64]
+
+
 class Document(list[Sentence]):
     """Parsed sentences; prints as CoNLL-U, and shows the trees in a notebook."""
 
@@ -77,6 +90,7 @@ class Parser:
         self.labels = model.names
         self.single_root = model.single_root
         self._weights = model.weights()
+        self._temperatures = Temperatures.of(model)
         self._vocabulary = model.vocabulary()
         self._allowed = model.arrays["allowed"]
         below = np.flatnonzero(self._allowed[1])
@@ -123,12 +137,17 @@ class Parser:
             yield from documents
 
     def read_text(
-        self, chunks: Iterable[bytes], *, split: Split = "text", offsets: bool = False, file: str = ""
+        self,
+        chunks: Iterable[bytes],
+        *,
+        split: Split = "text",
+        offsets: bool = False,
+        file: str = "",
+        block_bytes: int | None = None,
     ) -> Iterator[Block]:
         """Blocks of sentences, without tags and trees, of raw text in UTF-8 of any length (`Tokeniser.stream`)."""
-        for data in self.tokeniser.stream(
-            chunks, split=split, offsets=offsets, block_bytes=_BLOCK_BYTES, file=file
-        ):
+        size = block_bytes or _BLOCK_BYTES
+        for data in self.tokeniser.stream(chunks, split=split, offsets=offsets, block_bytes=size, file=file):
             yield index_block(data, CONLLU, file=file, check_trees=False)[0]
 
     def tag_block(self, block: Block, *, anew: bool = False) -> Block:
@@ -180,11 +199,12 @@ class Parser:
         says which arcs are to blame. Where all is given, the block's bytes stay as they are.
 
         confidence: also how likely the trees, their arcs and labels are, among all trees of the arcs kept that have what is given.
-        min_risk: not the likeliest tree, but the one with the most right arcs to expect. A sentence of more than LONGEST words has its
-        best tree and no probabilities.
+        min_risk: not the likeliest tree, but the one with the most right arcs to expect. A sentence of more than LONGEST words gets
+        the best trees of its pieces all the same, and no probabilities.
         """
-        if min_risk or confidence:
-            return self._explore(block, keep, min_risk=min_risk, confidence=confidence)[1]
+        if (min_risk or confidence) and len(block):
+            trees = self._explore(block, keep, min_risk=min_risk, confidence=confidence)[1]
+            return trees._replace(probabilities=trees.probabilities if confidence else None, ranks=None)
         kept = self._kept(block, keep)
         numbered = self._number(block, kept)
         numbered.rows.find_trees(self._weights)
@@ -201,27 +221,76 @@ class Parser:
         """
         if k < 1:
             raise InputError(f"k is {k}", expected="a number of trees, 1 or more")
-        copies, trees = self._explore(block, keep, k=k, confidence=confidence)
-        starts = np.cumsum(trees.counts)
-        return copies, trees
+        if not len(block):
+            return block, self.parse_block(block)
+        return self._explore(block, keep, k=k, confidence=confidence)
 
     def _explore(
         self, block: Block, keep: bool, *, k: int = 1, min_risk: bool = False, confidence: bool = False
     ) -> tuple[Block, Trees]:
-        """The trees of each sentence that `best_trees` finds, with their probabilities, and a block of as many sentences."""
+        """The trees that `best_trees` finds, with their probabilities, and before them the block of a sentence for each."""
         kept = self._kept(block, keep)
         numbered = self._number(block, kept)
-        found = best_trees(
-            numbered.rows, numbered.whole, self._weights, self._temperatures.trees,
+        sizes, pieces = np.diff(block.words), np.diff(numbered.firsts, append=len(numbered.rows.scores))
+        best = best_trees(
+            numbered.rows, np.repeat(sizes <= LONGEST, pieces), self._weights, self._temperatures.trees,
             k=k, min_risk=min_risk, confidence=confidence,
         )  # fmt: skip
-        self._refuse(block, kept, numbered)
-        best = [found[piece] for piece in numbered.firsts]
-        counts = [1 if trees is None else len(trees.heads) for trees in best]
-        sources = np.repeat(np.arange(len(block)), counts)
-        words = repeat(block.words, sources)
-        ...
-        
+        bounds = pairwise(block.words.tolist())
+        found = [
+            best[piece] or no_probabilities(kept.heads[begin:end])
+            for piece, (begin, end) in zip(numbered.firsts, bounds, strict=True)
+        ]
+        counts = [len(one.heads) for one in found]
+        if k > 1 or min_risk:  # not the trees that were filled in: these are given now, and get their labels
+            sources = np.repeat(np.arange(len(block)), counts)
+            labels = kept.labels[repeat(block.words, sources)]
+            kept = Kept(np.concatenate([one.heads.reshape(-1) for one in found]), labels, kept.names)
+            block = repeated(block, sources)
+            numbered = self._number(block, kept)
+            numbered.rows.find_trees(self._weights)
+        trees = self._trees(block, kept, numbered)
+        scores = numbered.rows.scores[numbered.firsts] / self._temperatures.trees
+        logs = np.minimum(scores - np.repeat([one.log_partition for one in found], counts), 0.0)
+        probabilities = Probabilities(logs)
+        if confidence:
+            arcs = np.clip(np.concatenate([one.arcs.reshape(-1) for one in found]), 0.0, 1.0)
+            by_row = label_probabilities(numbered.rows, self._weights, self._temperatures.labels)
+            of_labels = np.where(kept.labels < 0, by_row[numbered.words], 1.0)
+            of_labels[np.repeat(~trees.whole, np.diff(block.words))] = np.nan
+            probabilities = Probabilities(logs, arcs, of_labels)
+        ranks = np.concatenate([np.arange(1, count + 1, dtype=np.int32) for count in counts])
+        return block, trees._replace(probabilities=probabilities, ranks=ranks)
+
+    def _kept(self, block: Block, keep: bool) -> Kept:
+        return read_kept(block, self.labels, self._allowed) if keep else keep_nothing(block, self.labels)
+
+    def _number(self, block: Block, kept: Kept) -> _Numbered:
+        """A block as the kernels take it."""
+        pieces = cut(block.words, LONGEST)
+        numbers = number_words(block.data, block.starts, block.stops, pieces, self._vocabulary)
+        starts = pieces + np.arange(len(pieces), dtype=np.int64)
+        words = word_rows(pieces)
+        heads, labels = np.empty(len(numbers), np.int32), np.empty(len(numbers), np.int32)
+        heads[words] = heads_within(block.words, LONGEST, kept.heads)
+        labels[words] = np.where(kept.labels < len(self.labels), kept.labels, UNKNOWN_LABEL)
+        rows = Rows(numbers, starts, heads, labels, np.empty(len(pieces) - 1))
+        return _Numbered(rows, words, np.searchsorted(pieces, block.words[:-1]))
+
+    def _trees(self, block: Block, kept: Kept, numbered: _Numbered) -> Trees:
+        """The trees that were found, or an InputError if there is none."""
+        rows = numbered.rows
+        scores = np.add.reduceat(rows.scores * self.model.arrays["scales"][1], numbered.firsts)
+        whole = np.diff(block.words) <= LONGEST
+        for sentence in np.flatnonzero(np.isneginf(scores) | ~whole):
+            error = contradiction(block, int(sentence), kept, self.single_root)
+            if error is not None:
+                raise error
+        heads, labels = rows.heads[numbered.words], rows.labels[numbered.words]
+        join(block.words, LONGEST, kept.heads, heads, labels, self._loose)
+        labels = np.where(kept.labels < 0, labels, kept.labels)
+        return Trees(heads, labels, scores, whole, kept.names)
+
     def with_trees(self, block: Block, trees: Trees) -> NDArray[np.uint8]:
         """The block's bytes with these trees in place of its own. Runs without the lock."""
         if trees.names is self.labels:
