@@ -56,6 +56,12 @@ def test_search():
     assert all(row["peer_value"] is None for row in rows if "torch-struct or" in row["peer"])
 
 
+def test_sums():
+    rows = measured("sums")
+    assert {row["name"].split(",")[0] for row in rows} == {"marginals", "projective marginals"}
+    assert {row["unit"] for row in rows} == {"us"}
+
+
 def test_reading_a_treebank_and_made_up_text(treebank: Path):
     assert [row["target"] for row in measured("reading", "--treebank", treebank)] == ["8 times as fast"] * 2
     assert len(measured("reading")) == 2

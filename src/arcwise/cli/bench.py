@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from arcwise.bench.row import Row
     from arcwise.bench.timing import Say
 
-_NAMES = ("training", "parsing", "text", "reading", "search")
+_NAMES = ("training", "parsing", "text", "reading", "search", "sums")
 _PACKAGES = ("arcwise", "numba", "numpy")
-_PEERS = ("conllu", "ufal.chu_liu_edmonds", "ufal.udpipe", "spacy", "torch", "torch-struct", "supar")
+_PEERS = ("conllu", "ufal.chu_liu_edmonds", "ufal.udpipe", "spacy", "scipy", "torch", "torch-struct", "supar")
 _HEADER = ("figure", "ours", "peer", "peer's", "ratio", "target", "reached")
 _NOTES = """\
 Medians; what is compared took turns in one process. CPU time on one thread, unless it says elapsed.
@@ -70,6 +70,7 @@ def command(
       text      words, sentences, tags and trees from raw text: how good, how fast, how soon
       reading   reading a treebank file
       search    trees from arc scores
+      sums      partition functions and marginals from arc scores
 
     Targets are those of the treebank UD English EWT, release 2.16, in a folder named en_ewt.
 
@@ -106,7 +107,7 @@ def _measure(
 ) -> list[Row]:
     """The rows of all names, in the order of _NAMES: training first, so that its memory is its own and parsing has its model."""
     rows: list[Row] = []
-    if any(name != "search" for name in names):
+    if not {*names} <= {"search", "sums"}:
         from arcwise.bench.treebank import find_treebank, make_treebank
 
         treebank = find_treebank(folder) if folder is not None else make_treebank(scratch)
@@ -133,6 +134,10 @@ def _measure(
         from arcwise.bench import search
 
         rows += search.rows(rounds, say)
+    if "sums" in names:
+        from arcwise.bench import sums
+
+        rows += sums.rows(rounds, say)
     return rows
 
 

@@ -48,7 +48,7 @@ def make_chart(longest: int) -> Chart:
     size = longest + 1
     a, rows = np.zeros((8, size, padded(size))), np.zeros((2, 1, padded(size)))
     return Chart(
-        np.empty((size, size)),
+        np.empty((size, padded(size))),
         Spans(a[0], a[1], a[2], a[3], rows[0]),
         Spans(a[4], a[5], a[6], a[7], rows[1]),
         np.empty(size),

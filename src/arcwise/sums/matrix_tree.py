@@ -40,8 +40,8 @@ _Floats = NDArray[np.float64]
 class Room(NamedTuple):
     """Where the sum is found: used again for the next matrix."""
 
-    weights: _Floats  # (n+1, n+1)
-    heading: _Floats  # this and the next three: (n+1, padded(n+1))
+    weights: _Floats  # this and the next four: (n+1, padded(n+1))
+    heading: _Floats
     headed: _Floats
     by_head: _Floats  # the gradient, [h, m]
     by_modifier: _Floats  # [m, h]
@@ -64,9 +64,9 @@ class Factors(NamedTuple):
 def make_room(longest: int) -> Room:
     """Room for sentences of up to `longest` words: 48 bytes a pair of words."""
     size = longest + 1
-    squares, rows = np.empty((4, size, padded(size))), np.empty((3, size))
+    squares, rows = np.empty((5, size, padded(size))), np.empty((3, size))
     return Room(
-        np.empty((size, size)), squares[0], squares[1], squares[2], squares[3],
+        squares[0], squares[1], squares[2], squares[3], squares[4],
         rows[0], rows[1], rows[2], search.make_room(longest), np.empty(size, np.int32),
     )  # fmt: skip
 
@@ -151,10 +151,19 @@ def _eliminate(size: int, single_root: bool, logs: bool, room: Room) -> float:
 
 @kernel
 def _sum(x: _Floats, logs: bool) -> float:
-    total = -np.inf if logs else 0.0
-    for i in range(len(x)):
-        total = log_add(total, x[i]) if logs else total + x[i]
-    return total
+    if logs:
+        total = -np.inf
+        for i in range(len(x)):
+            total = log_add(total, x[i])
+        return total
+    a = b = c = d = 0.0  # four sums, so that none waits for another
+    fours = len(x) // 4
+    for four in range(fours):
+        i = 4 * four
+        a, b, c, d = a + x[i], b + x[i + 1], c + x[i + 2], d + x[i + 3]
+    for i in range(4 * fours, len(x)):
+        a += x[i]
+    return (a + b) + (c + d)
 
 
 @kernel
@@ -174,9 +183,11 @@ def _fill_marginals(size: int, single_root: bool, factors: Factors, room: Room, 
         add_rows(headed[k], 0, k, by_head, k, logs, from_k)
         add_rows(heading[k], 1, k, by_modifier, k, logs, to_k)
         # ... and an arc to k likewise, but it takes from the shares of the other heads.
-        modifiers = 0.0
         for i in range(k):
-            modifiers += np.exp(headed[k, i] + to_k[i]) if logs else headed[k, i] * to_k[i]
+            room.x[i] = headed[k, i] + to_k[i] if logs else headed[k, i] * to_k[i]
+        modifiers = _sum(room.x[:k], logs)
+        if logs:
+            modifiers = np.exp(modifiers)
         for i in range(1 if single_root and k > 1 else 0, k):
             if not logs:
                 to_k[i] += 1.0 - modifiers
@@ -190,7 +201,8 @@ def _fill_marginals(size: int, single_root: bool, factors: Factors, room: Room, 
     for h in range(size):
         for m in range(size):
             x, w = by_head[h, m], room.weights[h, m]
-            marginals[h, m] = x + w if logs else max(0.0, x * w)
+            y = x + w if logs else x * w
+            marginals[h, m] = y if logs or y > 0.0 else 0.0
     if size > 1:
         _swap(marginals, size, factors.base)
     if logs:
