@@ -120,7 +120,7 @@ def command(
     blank line ends a sentence. Sentences without tags are tagged. In a treebank heads and labels are written anew, all else
     goes through byte for byte. OUT appears when it is complete, may be FILE itself, and is compressed if its name ends in
     .gz, .xz or .zst. A sentence of raw text is cut after 1000 words at the latest; one of
-    a treebank of more than 2000 words is parsed in pieces.
+    a treebank of more than 2000 words (300 with a projective model) is parsed in pieces.
 
     --confidence adds to MISC of every word ArcProb, the probability of its head among all trees, and LabelProb, that of its
     label given the tree; and to every sentence the comment `# tree_prob = `, the probability of the whole tree. --nbest K
@@ -199,7 +199,7 @@ def command(
                 for data in render.document(counted_parts(parsed)):
                     file.write(data)
     if not quiet and not (on_screen and text is not None):
-        _summary(tally, reader, jobs, loaded - started, perf_counter() - loaded)
+        _summary(tally, reader, jobs, parser.longest, loaded - started, perf_counter() - loaded)
 
 
 class _TextReader:
@@ -288,10 +288,8 @@ def _reader(
 
 
 def _summary(
-    tally: _Tally, reader: BlockReader | _TextReader, jobs: int, loading: float, seconds: float
+    tally: _Tally, reader: BlockReader | _TextReader, jobs: int, longest: int, loading: float, seconds: float
 ) -> None:
-    from arcwise.pipeline.parser import LONGEST
-
     compiling = ", compiling for this machine included, which happens once" if compiled_kernels() else ""
     say(
         f"parsed {counted(tally.sentences, 'sentence')}, {counted(tally.words, 'word')} in {duration(seconds)} "
@@ -299,6 +297,6 @@ def _summary(
         f"{counted(jobs, 'thread')}{compiling}"
     )
     if tally.cut:
-        say(f"{counted(tally.cut, 'sentence')} of more than {LONGEST} words parsed in pieces of this length")
+        say(f"{counted(tally.cut, 'sentence')} of more than {longest} words parsed in pieces of this length")
     if reader.skipped:
         say(f"skipped {counted(reader.skipped, 'bad sentence')}; the first: {reader.skipped_errors[0]}")

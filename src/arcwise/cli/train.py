@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 from time import perf_counter, process_time
@@ -15,11 +16,17 @@ from arcwise.treebank.formats import FORMATS
 if TYPE_CHECKING:
     from arcwise.pipeline.parser import Parser
 
+# The charts of every order, the one picked if none is named last.
+_ORDERS = {"1": ("eisner",), "2": ("sibling", "model0", "carreras"), "3": ("model2", "model1")}
+SEARCHES = [chart for charts in _ORDERS.values() for chart in charts]
+PRUNINGS = ("heads", "trees", "projective")
+_THRESHOLD = -math.log(0.0001)
+
 # Bits of the tables of weights of the pruner, of the arcs, of the labels and of the tags.
 _SIZES: dict[str, dict[str, int]] = {
-    "small": {"coarse_bits": 17, "arc_bits": 19, "label_bits": 12, "tag_bits": 18},
+    "small": {"coarse_bits": 17, "arc_bits": 19, "label_bits": 12, "tag_bits": 18, "part_bits": 18},
     "normal": {},
-    "large": {"coarse_bits": 22, "arc_bits": 25, "label_bits": 18, "tag_bits": 24},
+    "large": {"coarse_bits": 22, "arc_bits": 25, "label_bits": 18, "tag_bits": 24, "part_bits": 24},
 }
 
 
@@ -28,8 +35,24 @@ _SIZES: dict[str, dict[str, int]] = {
 @click.option("--dev", type=click.Path(), help="The treebank that decides which epoch is kept.")
 @click.option("-o", "--output", required=True, metavar="MODEL", help="Where to write the model.")
 @click.option(
-    "--order", type=click.Choice(["1"]), default="1", show_default=True, help="Arcs that are scored together."
-)
+    "--order", type=click.Choice(["1", "2", "3"]), default="1", show_default=True,
+    help="How many arcs are scored together at most; 2 and 3 need --projective.",
+)  # fmt: skip
+@click.option("--projective", is_flag=True, help="Only trees whose arcs do not cross, found by a chart.")
+@click.option(
+    "--parts", type=click.Choice(SEARCHES),
+    help="The chart, instead of the one that --order picks (eisner, carreras or model1).",
+)  # fmt: skip
+@click.option(
+    "--prune", "beam", type=click.FloatRange(0, 1), metavar="SHARE",
+    help="Leave out arcs that are less likely than this share of the best head's probability.  "
+    "[default: 0.0067; with --projective 0.0001]",
+)  # fmt: skip
+@click.option(
+    "--prune-by", "pruning", type=click.Choice(list(PRUNINGS)),
+    help="What this probability is of: the heads of a word, all trees, or projective trees.  "
+    "[default: heads; with --projective projective]",
+)  # fmt: skip
 @click.option(
     "--learner", type=click.Choice(["mira", "perceptron"]), default="mira", show_default=True,
     help="How the weights are learned.",
@@ -77,6 +100,10 @@ def command(
     dev: str | None,
     output: str,
     order: str,
+    projective: bool,
+    parts: str | None,
+    beam: float | None,
+    pruning: str | None,
     form: str | None,
     size: str,
     skip_bad: bool,
@@ -92,10 +119,16 @@ def command(
     subtypes. The epoch with the best LAS is kept; without --dev, the last. A run that was stopped goes on
     with --resume, from the file MODEL.checkpoint, and gives the same model as an unbroken one.
 
+    Models of order 2 and 3 also score siblings, grandchildren and so on, which is more accurate and slower; their trees are
+    projective, and training trees that are not are made so. --parts names the chart: sibling (siblings), carreras (and the outermost
+    grandchildren), model0 (all grandchildren), model1 (siblings, grandchildren and grand-siblings), model2 (siblings, tri-siblings,
+    and the outermost grandchildren and grand-siblings).
+
     \b
     Example:
       arcwise train train.conllu --dev dev.conllu -o my.arcwise
       arcwise train train.conllu --dev dev.conllu -o small.arcwise --size small --epochs 5
+      arcwise train train.conllu --dev dev.conllu -o third.arcwise --order 3 --projective
     """
     from arcwise.cli.training_report import training_report
     from arcwise.pipeline.model import Settings
@@ -103,7 +136,20 @@ def command(
     from arcwise.pipeline.training import train
 
     given = {name: value for name, value in options.items() if value is not None}
-    given["settings"] = Settings(**_SIZES[size])  # type: ignore[arg-type]
+    settings: dict[str, Any] = dict(_SIZES[size])
+    if parts is not None and parts not in _ORDERS[order]:
+        raise click.UsageError(
+            f"--parts {parts} is not of order {order}, but {', '.join(_ORDERS[order])} are"
+        )
+    if projective:
+        settings |= {"search": parts or _ORDERS[order][-1], "threshold": _THRESHOLD, "pruning": "projective"}
+    elif order != "1" or parts is not None:
+        raise click.UsageError("--order 2 and 3, and --parts, need --projective")
+    if beam is not None:
+        settings["threshold"] = -math.log(beam) if beam > 0 else math.inf
+    if pruning is not None:
+        settings["pruning"] = pruning
+    given["settings"] = Settings(**settings)
     started = perf_counter()
     try:
         with training_report(Options(**given), quiet) as report:

@@ -87,8 +87,8 @@ def _parse_group(text: str, words: int) -> list[tuple[tuple[tuple[int, int], ...
 
 
 def _conjunctions(vocabulary: Vocabulary) -> NDArray[np.int32]:
-    names = (np.frombuffer(tag.encode(), np.uint8) for tag in _CONJUNCTIONS)
-    numbers = [find_key(vocabulary, hash_bytes(name, 0, len(name), UPOS)) for name in names]
+    tags = [np.array(list(tag.encode()), np.uint8) for tag in _CONJUNCTIONS]
+    numbers = [find_key(vocabulary, np.uint64(hash_bytes(tag, 0, len(tag), UPOS))) for tag in tags]
     return np.array([number for number in numbers if number > 0], np.int32)
 
 
@@ -114,4 +114,4 @@ def compile_part_templates(
         for place, atom in enumerate(side):
             sides[number, place] = atom
     ends = np.cumsum([len(group) for group in groups]).tolist()
-    return PartTemplates(sides, words, *ends, _conjunctions(vocabulary))
+    return PartTemplates(sides, words, ends[0], ends[1], ends[2], ends[3], ends[4], _conjunctions(vocabulary))

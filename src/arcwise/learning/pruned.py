@@ -13,6 +13,7 @@ from arcwise.features.tokens import hash_tokens, longest_sentence, make_tokens
 from arcwise.kernels import kernel
 from arcwise.learning.corpus import Corpus
 from arcwise.parts.arcs import make_arcs, prune
+from arcwise.sums.pruning import log_marginals, make_room
 
 
 class PrunedCorpus(NamedTuple):
@@ -27,13 +28,24 @@ class PrunedCorpus(NamedTuple):
 
 @kernel
 def prune_corpus(
-    corpus: Corpus, templates: Templates, weights: NDArray[np.int8], bits: int, most: int, threshold: float
+    corpus: Corpus,
+    templates: Templates,
+    weights: NDArray[np.int8],
+    bits: int,
+    unit: float,
+    pruning: int,
+    single_root: bool,
+    most: int,
+    threshold: float,
 ) -> PrunedCorpus:
-    """Prune every sentence; the arcs of its right tree are always kept. O(n^2 * templates) a sentence."""
+    """Prune every sentence; the arcs of its right tree are always kept. O(n^2 * templates) a sentence, O(n^3) by trees.
+
+    unit: of the weights, so that scores are logarithms. pruning: by what, as in `arcwise.sums.pruning`.
+    """
     sentences = len(corpus.starts) - 1
     longest = longest_sentence(corpus.starts)
     tokens, arcs = make_tokens(longest, templates.end), make_arcs(longest, most)
-    matrix = np.empty((longest + 1) * (longest + 1))
+    matrix, room = np.empty((longest + 1) * (longest + 1)), make_room(longest)
     first = np.empty(corpus.starts[sentences] + sentences, np.int32)
     heads = np.empty(corpus.starts[sentences] * most, np.int32)
     arc_starts = np.zeros(sentences + 1, np.int64)
@@ -43,6 +55,8 @@ def prune_corpus(
         S = matrix[: size * size].reshape((size, size))
         hash_tokens(corpus.numbers[begin:end], templates, tokens)
         coarse_scores(tokens, templates, weights, bits, S)
+        S *= unit
+        log_marginals(S, pruning, single_root, room)
         prune(S, corpus.heads[begin:end], most, threshold, arcs)
         first[begin + s : end + s + 1] = arcs.first[: size + 1]
         arc_starts[s + 1] = arc_starts[s] + arcs.first[size]

@@ -15,16 +15,18 @@ _GREATEST = np.finfo(np.float64).max
 
 
 class Arcs(NamedTuple):
-    """The arcs into word m are first[m] .. first[m + 1] - 1; heads[a] is the head of arc a."""
+    """The arcs into word m are first[m] .. first[m + 1] - 1; heads[a] is the head of arc a, modifiers[a] is m."""
 
     first: NDArray[np.int32]
     heads: NDArray[np.int32]
+    modifiers: NDArray[np.int32]
 
 
 @kernel
 def make_arcs(longest: int, most: int) -> Arcs:
     """Room for the arcs of a sentence of up to `longest` words with up to `most` heads for each."""
-    return Arcs(np.zeros(longest + 2, np.int32), np.empty(longest * most + 1, np.int32))
+    room = longest * most + 1
+    return Arcs(np.zeros(longest + 2, np.int32), np.empty(room, np.int32), np.empty(room, np.int32))
 
 
 @kernel
@@ -83,5 +85,6 @@ def prune(S: NDArray[np.float64], tree: NDArray[np.int32], most: int, threshold:
         if not kept:
             arcs.heads[a] = tree[m]
             a += 1
+        arcs.modifiers[begin:a] = m
         arcs.first[m + 1] = a
     arcs.first[0] = arcs.first[1] = 0

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from arcwise.errors import ArcwiseError
+from arcwise.pipeline.chart_forest import ChartForest, SentenceParts
+from arcwise.pipeline.chart_sentences import parse_with_charts, sentence_parts
 from arcwise.pipeline.sentences import Weights, parse_sentences
 from arcwise.search.k_best import k_best_trees
 from arcwise.search.spanning_tree import spanning_trees
@@ -37,7 +40,10 @@ class Rows(NamedTuple):
     def find_trees(self, weights: Weights, matrices: Floats = _NOTHING) -> None:
         """Fill in the best trees, and the scores of their arcs where there is room."""
         numbers, starts, heads, labels, scores = self
-        parse_sentences(numbers, starts, weights, heads, labels, scores, matrices)
+        if weights.projective:
+            parse_with_charts(numbers, starts, weights, heads, labels, scores)
+        else:
+            parse_sentences(numbers, starts, weights, heads, labels, scores, matrices)
 
     def part(self, first: int, last: int) -> Rows:
         """Sentences `first` to `last` - 1: views, so that what is filled in there is filled in here."""
@@ -114,8 +120,18 @@ class Forest(NamedTuple):
         ]
 
 
-def find_forest(rows: Rows, weights: Weights, temperature: float) -> Forest:
+def find_forest(rows: Rows, weights: Weights, temperature: float) -> Forest | ChartForest:
     """Fill in the best trees, and give all others too. temperature: in units of the weights."""
+    if weights.projective:
+        parts = []
+        for begin, end in pairwise(rows.starts.tolist()):
+            given = rows.heads[begin:end].copy()
+            _, graph, levels, tables = sentence_parts(
+                rows.numbers[begin:end], weights, given, rows.labels[begin:end]
+            )
+            parts.append(SentenceParts(graph, levels, tables))
+        rows.find_trees(weights)
+        return ChartForest(parts, weights.kind, temperature, weights.single_root)
     sizes = np.diff(rows.starts)
     scores = np.empty(int(np.sum(sizes * sizes)))
     rows.find_trees(weights, scores)
@@ -124,7 +140,7 @@ def find_forest(rows: Rows, weights: Weights, temperature: float) -> Forest:
 
 def find_forests(
     rows: Rows, whole: NDArray[np.bool_], weights: Weights, temperature: float
-) -> Iterator[tuple[int, int, Forest]]:
+) -> Iterator[tuple[int, int, Forest | ChartForest]]:
     """Fill in the best trees of all sentences, and give the forests of those marked in `whole`, a group (first, last + 1) at a time.
 
     So memory is bounded: by 32 MB of scores, or those of one sentence. A group with a sentence for which no tree has what is given

@@ -17,12 +17,26 @@ from safetensors.numpy import load, save
 from arcwise.errors import InputError, ModelError
 from arcwise.features.attributes import Vocabulary, vocabulary
 from arcwise.features.context import check_label_templates
+from arcwise.features.part_scores import PartWeights
+from arcwise.features.part_templates import (
+    COORDINATION,
+    GRAND_SIBLINGS,
+    GRANDCHILDREN,
+    SIBLINGS,
+    TRI_SIBLINGS,
+    PartTemplates,
+    compile_part_templates,
+)
 from arcwise.features.templates import ARCS, COARSE, LABELS, compile_templates
 from arcwise.pipeline.sentences import FORBIDDEN, Weights
+from arcwise.search.chart import CHARTS
+from arcwise.sums.pruning import PRUNINGS
 from arcwise.tagging.tagger import Tagger
 from arcwise.text.tokeniser import Tokeniser
 from arcwise.treebank.block import pack_names
 from arcwise.treebank.writing import open_output
+
+SEARCHES = ("eisner", "sibling", "carreras", "model0", "model1", "model2")  # charts whose parts have features
 
 _KIND, _VERSION = "arcwise model", 2
 _CHECKSUM_BYTES = 16
@@ -34,7 +48,12 @@ _LABELS_PER_ROW = 32  # rows of label weights are filled up to a multiple of thi
 
 @dataclass(frozen=True)
 class Settings:
-    """What is chosen before training."""
+    """What is chosen before training.
+
+    search: "spanning-tree", or one of SEARCHES, a chart for projective trees. pruning: what the pruner goes by, one of PRUNINGS;
+    a search without a chart knows only "heads". threshold: how much less likely than the best head of a word another may be, as a
+    logarithm.
+    """
 
     coarse_bits: int = 21
     arc_bits: int = 23
@@ -42,12 +61,20 @@ class Settings:
     tag_bits: int = 22
     most_heads: int = 17
     threshold: float = 5.0  # in units of log-probability
+    pruning: str = "heads"
+    search: str = "spanning-tree"
+    part_bits: int = 22
     coarse: str = COARSE
     arcs: str = ARCS
     labels: str = LABELS
+    siblings: str = SIBLINGS
+    grandchildren: str = GRANDCHILDREN
+    coordination: str = COORDINATION
+    grand_siblings: str = GRAND_SIBLINGS
+    tri_siblings: str = TRI_SIBLINGS
 
     def __post_init__(self) -> None:
-        for bits in (self.coarse_bits, self.arc_bits, self.label_bits, self.tag_bits):
+        for bits in (self.coarse_bits, self.arc_bits, self.label_bits, self.tag_bits, self.part_bits):
             if not (isinstance(bits, int) and 6 <= bits <= 28):
                 raise InputError(f"a table of 2^{bits} weights", expected="6 to 28 bits")
         if not (isinstance(self.most_heads, int) and 2 <= self.most_heads <= 1000 and self.threshold >= 0):
@@ -55,21 +82,51 @@ class Settings:
                 f"a pruner that keeps {self.most_heads} heads within {self.threshold}",
                 expected="2 to 1000 heads within 0 or more",
             )
+        if self.search not in ("spanning-tree", *SEARCHES) or self.pruning not in PRUNINGS:
+            raise InputError(
+                f"search {self.search!r} among arcs pruned by {self.pruning!r}",
+                expected=f"spanning-tree, {', '.join(SEARCHES)}; by {', '.join(PRUNINGS)}",
+            )
+        if self.search == "spanning-tree" and self.pruning != "heads":
+            raise InputError(f"pruning by {self.pruning!r} for spanning trees", expected="heads")
         try:
             check_label_templates(compile_templates(self.coarse, self.arcs, self.labels))
+            self.part_templates(vocabulary(np.empty(0, np.uint64)))
         except (ValueError, AttributeError) as error:
             raise InputError(f"templates: {error}") from None
+
+    @property
+    def projective(self) -> bool:
+        """Whether trees are found by a chart."""
+        return self.search != "spanning-tree"
+
+    @property
+    def higher(self) -> bool:
+        """Whether parts of more than one arc are scored."""
+        return self.projective and self.search != "eisner"
+
+    def part_templates(self, words: Vocabulary) -> PartTemplates:
+        """The templates of higher parts."""
+        return compile_part_templates(
+            words,
+            self.siblings,
+            self.grandchildren,
+            self.coordination,
+            self.grand_siblings,
+            self.tri_siblings,
+        )
 
 
 @dataclass(frozen=True)
 class Model:
-    """A trained first-order model as it is stored.
+    """A trained model as it is stored.
 
     names: the labels. single_root: whether trees have exactly one root. facts: what the training saw and reached, for people.
     arrays: `keys` uint64, the vocabulary; `coarse` int8 (2^coarse_bits); `arcs` int8 (2^arc_bits); `labels` int8 (2^label_bits,
-    labels); `final` like it, for the labels of a known tree, absent if these are not learned; `allowed` bool (2, labels), the labels
-    an arc from the root and from a word may have; `scales` float32, the units of coarse, of arcs and labels, and of final. tokeniser,
-    tagger: what comes before the parser, None if these were not learned. temperature: by which arc scores become probabilities.
+    labels); `parts` int8 (2^part_bits), if higher parts are scored; `final` like labels, for the labels of a known tree, absent
+    if these are not learned; `allowed` bool (2, labels), the labels an arc from the root and from a word may have; `scales`
+    float32, the units of coarse, of arcs and labels, and of final. tokeniser, tagger: what comes before the parser, None if these
+    were not learned. temperature: by which arc scores become probabilities.
     """
 
     settings: Settings
@@ -104,6 +161,15 @@ class Model:
             final=rows.get("final", rows["labels"]),
             in_context="final" in rows,
             single_root=self.single_root,
+            projective=settings.projective,
+            kind=CHARTS[settings.search if settings.projective else "eisner"],
+            unit=float(self.arrays["scales"][0]),
+            pruning=PRUNINGS[settings.pruning],
+            parts=PartWeights(
+                settings.part_templates(self.vocabulary()),
+                _laid_out(self.arrays.get("parts", np.zeros(1, np.int8))[:, None], 1)[:, 0],
+                settings.part_bits,
+            ),
         )
 
     def vocabulary(self) -> Vocabulary:
@@ -261,6 +327,8 @@ def _check(model: Model) -> None:
     }
     if "final" not in model.arrays:
         del expected["final"]
+    if settings.higher:
+        expected["parts"] = (np.int8, (1 << settings.part_bits,))
     for name, (dtype, shape) in expected.items():
         array = model.arrays[name]
         if array.dtype != dtype or array.shape != shape:

@@ -33,6 +33,8 @@ from arcwise.treebank.sentence import Sentence
 # The longest sentence that is parsed in one piece: a square of scores of 32 MB. A longer one is cut into pieces of this
 # many words, each parsed on its own; the roots of the later pieces then hang on the root of the first (`arcwise.pipeline.pieces`).
 LONGEST = 2000
+# The same for models that search a chart, whose memory grows with the square of the words: 200 MB at most.
+LONGEST_IN_CHART = 300
 _BLOCK_BYTES = 1 << 17  # of sentences that are made from raw text at once
 _MODELS = Path(__file__).parent.parent / "models"
 _MOST_IN_GROUP = 500  # sentences that are parsed in one call of the kernels
@@ -89,6 +91,7 @@ class Parser:
         self.model = model
         self.labels = model.names
         self.single_root = model.single_root
+        self.longest = LONGEST_IN_CHART if model.settings.projective else LONGEST
         self._weights = model.weights()
         self._temperatures = Temperatures.of(model)
         self._vocabulary = model.vocabulary()
@@ -177,7 +180,7 @@ class Parser:
         """The probability of each arc of a sentence's tree, nan for the root's own entry and in a sentence that is too long."""
         first, last = block.words[index : index + 2].tolist()
         found = np.full(last - first + 1, np.nan)
-        if last - first <= LONGEST:
+        if last - first <= self.longest:
             bounds = np.array([0, last - first], np.int32)
             numbers = number_words(
                 block.data, block.starts[first:last], block.stops[first:last], bounds, self._vocabulary
@@ -199,7 +202,7 @@ class Parser:
         says which arcs are to blame. Where all is given, the block's bytes stay as they are.
 
         confidence: also how likely the trees, their arcs and labels are, among all trees of the arcs kept that have what is given.
-        min_risk: not the likeliest tree, but the one with the most right arcs to expect. A sentence of more than LONGEST words gets
+        min_risk: not the likeliest tree, but the one with the most right arcs to expect. A sentence of more than `longest` words gets
         the best trees of its pieces all the same, and no probabilities.
         """
         if (min_risk or confidence) and len(block):
@@ -217,7 +220,7 @@ class Parser:
         for each of its trees.
 
         The first is that of `parse_block`. Exact among the arcs that the pruner keeps; O(k n^3) time a sentence. keep, confidence: as
-        there; the trees' own probabilities are always told. A sentence of more than LONGEST words has one tree.
+        there; the trees' own probabilities are always told. A sentence of more than `longest` words has one tree.
         """
         if k < 1:
             raise InputError(f"k is {k}", expected="a number of trees, 1 or more")
@@ -233,7 +236,7 @@ class Parser:
         numbered = self._number(block, kept)
         sizes, pieces = np.diff(block.words), np.diff(numbered.firsts, append=len(numbered.rows.scores))
         best = best_trees(
-            numbered.rows, np.repeat(sizes <= LONGEST, pieces), self._weights, self._temperatures.trees,
+            numbered.rows, np.repeat(sizes <= self.longest, pieces), self._weights, self._temperatures.trees,
             k=k, min_risk=min_risk, confidence=confidence,
         )  # fmt: skip
         bounds = pairwise(block.words.tolist())
@@ -267,12 +270,12 @@ class Parser:
 
     def _number(self, block: Block, kept: Kept) -> _Numbered:
         """A block as the kernels take it."""
-        pieces = cut(block.words, LONGEST)
+        pieces = cut(block.words, self.longest)
         numbers = number_words(block.data, block.starts, block.stops, pieces, self._vocabulary)
         starts = pieces + np.arange(len(pieces), dtype=np.int64)
         words = word_rows(pieces)
         heads, labels = np.empty(len(numbers), np.int32), np.empty(len(numbers), np.int32)
-        heads[words] = heads_within(block.words, LONGEST, kept.heads)
+        heads[words] = heads_within(block.words, self.longest, kept.heads)
         labels[words] = np.where(kept.labels < len(self.labels), kept.labels, UNKNOWN_LABEL)
         rows = Rows(numbers, starts, heads, labels, np.empty(len(pieces) - 1))
         return _Numbered(rows, words, np.searchsorted(pieces, block.words[:-1]))
@@ -281,13 +284,19 @@ class Parser:
         """The trees that were found, or an InputError if there is none."""
         rows = numbered.rows
         scores = np.add.reduceat(rows.scores * self.model.arrays["scales"][1], numbered.firsts)
-        whole = np.diff(block.words) <= LONGEST
+        whole = np.diff(block.words) <= self.longest
         for sentence in np.flatnonzero(np.isneginf(scores) | ~whole):
             error = contradiction(block, int(sentence), kept, self.single_root)
+            if error is None and np.isneginf(scores[sentence]):
+                error = InputError(
+                    "the heads given cross each other",
+                    expected="heads that a projective tree can have, for this model finds no others",
+                    file=block.file or None, line=int(block.lines[sentence]),
+                )  # fmt: skip
             if error is not None:
                 raise error
         heads, labels = rows.heads[numbered.words], rows.labels[numbered.words]
-        join(block.words, LONGEST, kept.heads, heads, labels, self._loose)
+        join(block.words, self.longest, kept.heads, heads, labels, self._loose)
         labels = np.where(kept.labels < 0, labels, kept.labels)
         return Trees(heads, labels, scores, whole, kept.names)
 

@@ -10,15 +10,18 @@ from numpy.typing import NDArray
 from arcwise.features.arcs import Indices, arc_features, label_features, most_arc_features
 from arcwise.features.coarse import coarse_scores
 from arcwise.features.context import (
+    Neighbours,
     context_features,
     find_neighbours,
     make_neighbours,
     most_context_features,
 )
+from arcwise.features.part_scores import PartWeights
 from arcwise.features.templates import Templates
-from arcwise.features.tokens import hash_tokens, longest_sentence, make_tokens
+from arcwise.features.tokens import Tokens, hash_tokens, longest_sentence, make_tokens
 from arcwise.kernels import kernel
 from arcwise.parts.arcs import keep_heads, make_arcs, prune
+from arcwise.search.chart import Kind
 from arcwise.search.spanning_tree import make_room, spanning_tree
 from arcwise.search.status import FOUND
 
@@ -34,7 +37,9 @@ class Weights(NamedTuple):
 
     coarse: 2^coarse_bits weights of the pruner. arcs: 2^arc_bits. labels, final: (2^label_bits, labels), for choosing the tree and
     for labelling it, the latter by its context if `in_context`, else by the arc alone. penalties: int16 (2, labels), FORBIDDEN for
-    the labels that an arc from the root (row 0) or from a word (row 1) may not have, else 0.
+    the labels that an arc from the root (row 0) or from a word (row 1) may not have, else 0. projective: whether trees are found by
+    a chart, and of which kind, with which weights of higher parts, among the arcs kept by which marginals (`arcwise.sums.pruning`).
+    unit: of the pruner's weights.
     """
 
     templates: Templates
@@ -50,6 +55,11 @@ class Weights(NamedTuple):
     in_context: bool
     penalties: NDArray[np.int16]
     single_root: bool
+    projective: bool
+    kind: Kind
+    unit: float
+    pruning: int
+    parts: PartWeights
 
 
 @kernel
@@ -75,6 +85,60 @@ def _greatest(scores: NDArray[np.int16]) -> int:
     for label in range(len(scores)):
         best = max(best, scores[label])
     return int(best)
+
+
+@kernel
+def score_arcs(
+    weights: Weights,
+    tokens: Tokens,
+    heads: NDArray[np.int32],
+    modifiers: NDArray[np.int32],
+    labels: NDArray[np.int32],
+    indices: Indices,
+    rows: Indices,
+    scores: NDArray[np.float64],
+) -> None:
+    """The scores of arcs, each with its best label or the one that is given. indices, rows: room for their features."""
+    templates = weights.templates
+    label_scores = np.empty(weights.labels.shape[1], np.int16)
+    for a in range(len(heads)):
+        h, m = heads[a], modifiers[a]
+        total = 0
+        for k in range(arc_features(tokens, templates, weights.arc_bits, h, m, indices)):
+            total += weights.arcs[indices[k]]
+        count = label_features(tokens, templates, weights.label_bits, h, m, rows)
+        penalties = weights.penalties[min(h, 1)]
+        _sum_rows(weights.labels, rows, count, penalties, label_scores)
+        if labels[m] == ANY_LABEL:
+            total += _greatest(label_scores)
+        elif labels[m] != UNKNOWN_LABEL:
+            total += label_scores[labels[m]] - penalties[labels[m]]
+        scores[a] = total
+
+
+@kernel
+def label_tree(
+    weights: Weights,
+    tokens: Tokens,
+    heads: NDArray[np.int32],
+    tree: Neighbours,
+    rows: Indices,
+    labels: NDArray[np.int32],
+) -> None:
+    """Fill in the labels of a tree that are not given. tree, rows: room for its neighbours and its features."""
+    templates = weights.templates
+    label_scores = np.empty(weights.labels.shape[1], np.int16)
+    find_neighbours(heads, tokens, tree)
+    labels[0] = -1
+    for m in range(1, len(heads)):
+        if labels[m] != ANY_LABEL:
+            continue
+        if weights.in_context:
+            count = context_features(tokens, templates, weights.label_bits, heads, tree, m, rows)
+        else:
+            count = label_features(tokens, templates, weights.label_bits, heads[m], m, rows)
+        _sum_rows(weights.final, rows, count, weights.penalties[min(heads[m], 1)], label_scores)
+        labels[m] = np.argmax(label_scores)
 
 
 @kernel
@@ -104,7 +168,7 @@ def parse_sentences(
     at = 0
     indices = np.empty(most_arc_features(longest, templates), np.uint32)
     rows = np.empty(most_context_features(templates), np.uint32)
-    label_scores = np.empty(weights.labels.shape[1], np.int16)
+    arc_scores = np.empty(len(arcs.heads))
     kept = 0
     for s in range(len(starts) - 1):
         begin, end = starts[s], starts[s + 1]
@@ -120,38 +184,17 @@ def parse_sentences(
             scores[s] = -np.inf
             continue
         prune(S, tree_heads, weights.most_heads, weights.threshold, arcs)
-        kept += arcs.first[size]
-
+        count = arcs.first[size]
+        kept += count
+        score_arcs(
+            weights, tokens, arcs.heads[:count], arcs.modifiers[:count], labels[begin:end], indices, rows, arc_scores
+        )  # fmt: skip
         S[:] = -np.inf
-        for m in range(1, size):
-            label = labels[begin + m]
-            for a in range(arcs.first[m], arcs.first[m + 1]):
-                h = arcs.heads[a]
-                total = 0
-                for k in range(arc_features(tokens, templates, weights.arc_bits, h, m, indices)):
-                    total += weights.arcs[indices[k]]
-                count = label_features(tokens, templates, weights.label_bits, h, m, rows)
-                penalties = weights.penalties[min(h, 1)]
-                _sum_rows(weights.labels, rows, count, penalties, label_scores)
-                if label == ANY_LABEL:
-                    total += _greatest(label_scores)
-                elif label != UNKNOWN_LABEL:
-                    total += label_scores[label] - penalties[label]
-                S[h, m] = total
+        for a in range(count):
+            S[arcs.heads[a], arcs.modifiers[a]] = arc_scores[a]
         spanning_tree(S, weights.single_root, room, tree_heads)
-
-        find_neighbours(tree_heads, tokens, tree)
         scores[s] = 0.0
-        labels[begin] = -1
         for m in range(1, size):
-            h = tree_heads[m]
-            scores[s] += S[h, m]
-            if labels[begin + m] != ANY_LABEL:
-                continue
-            if weights.in_context:
-                count = context_features(tokens, templates, weights.label_bits, tree_heads, tree, m, rows)
-            else:
-                count = label_features(tokens, templates, weights.label_bits, h, m, rows)
-            _sum_rows(weights.final, rows, count, weights.penalties[min(h, 1)], label_scores)
-            labels[begin + m] = np.argmax(label_scores)
+            scores[s] += S[tree_heads[m], m]
+        label_tree(weights, tokens, tree_heads, tree, rows, labels[begin:end])
     return kept

@@ -13,20 +13,22 @@ from numpy.typing import NDArray
 import arcwise
 from arcwise.errors import ArcwiseError, InputError
 from arcwise.evaluation.attachment import accuracy
+from arcwise.features.attributes import vocabulary
 from arcwise.features.quantising import quantise
 from arcwise.features.templates import compile_templates
 from arcwise.learning.labels import LABEL_LEARNERS, label_epoch
 from arcwise.learning.online import LEARNERS, Training, average, make_training, online_epoch
 from arcwise.learning.pruned import prune_corpus
 from arcwise.learning.pruner import RATE, pruner_epoch
-from arcwise.parts.arcs import ANY_HEAD
+from arcwise.learning.structured import make_structured_training, structured_epoch
 from arcwise.pipeline.checkpoint import State, load_state, save_state
-from arcwise.pipeline.confidence import fit_temperature
+from arcwise.pipeline.confidence import fit_temperature, unknown_trees
 from arcwise.pipeline.model import Model, save_model
 from arcwise.pipeline.options import Options, Progress, Watcher
 from arcwise.pipeline.parser import Parser
-from arcwise.pipeline.sentences import ANY_LABEL, parse_sentences
 from arcwise.pipeline.training_data import TrainingData, TreebankLike, read_training_data
+from arcwise.search.chart import CHARTS
+from arcwise.sums.pruning import PRUNINGS
 
 _PRUNER_EPOCHS = 3
 _MOST_LABEL_WEIGHTS = 1 << 24
@@ -96,6 +98,7 @@ class _Run:
         # Many labels share a table of bounded size: fewer rows, as wide as they must be.
         most_rows = (_MOST_LABEL_WEIGHTS // len(data.names)).bit_length() - 1
         self.settings = replace(options.settings, label_bits=min(options.settings.label_bits, most_rows))
+        self.part_templates = self.settings.part_templates(vocabulary(data.keys))
         self.templates = compile_templates(self.settings.coarse, self.settings.arcs, self.settings.labels)
         self.words = int(np.count_nonzero(data.train.heads >= 0))
         self.pruned: Any = None
@@ -113,7 +116,13 @@ class _Run:
                 error = loss / (share * self.words)
                 self.watcher.progress(Progress("pruner", epoch + 1, _PRUNER_EPOCHS, share, error))
         coarse, unit = quantise(weights)
-        training = make_training(self.settings.arc_bits, self.settings.label_bits, len(self.data.names))
+        settings, labels = self.settings, len(self.data.names)
+        if settings.higher:
+            training = make_structured_training(
+                settings.arc_bits, settings.label_bits, labels, settings.part_bits
+            )
+        else:
+            training = make_training(settings.arc_bits, settings.label_bits, labels)
         return State(
             fingerprint=self.data.fingerprint,
             stage="trees",
@@ -161,8 +170,9 @@ class _Run:
         settings = self.settings
         if self.pruned is None:
             self.pruned = prune_corpus(
-                self.data.train, self.templates, state.best["coarse"], settings.coarse_bits, settings.most_heads,
-                (settings.threshold + _LOOSER) / float(state.best["scales"][0]),
+                self.data.train, self.templates, state.best["coarse"], settings.coarse_bits,
+                float(state.best["scales"][0]), PRUNINGS[settings.pruning], self.data.single_root,
+                settings.most_heads, settings.threshold + (0.0 if settings.projective else _LOOSER),
             )  # fmt: skip
         training = Training(
             state.weights, state.moves, np.zeros(len(state.weights), np.int16), settings.arc_bits,
@@ -173,18 +183,28 @@ class _Run:
             templates = templates._replace(end=templates.labels)
         wrong = 0
         for part, share in self._parts("trees", state.epoch):
-            wrong_heads, wrong_labels = online_epoch(
-                self.data.train, self.pruned, part, templates, self.data.allowed, self.data.single_root,
-                LEARNERS[self.options.learner], state.step, training,
-            )  # fmt: skip
+            learner = LEARNERS[self.options.learner]
+            if settings.projective:
+                wrong_heads, wrong_labels = structured_epoch(
+                    self.data.train, self.pruned, part, CHARTS[settings.search], templates, self.part_templates,
+                    settings.part_bits, self.data.allowed, self.data.single_root, learner, state.step, training,
+                )  # fmt: skip
+            else:
+                wrong_heads, wrong_labels = online_epoch(
+                    self.data.train, self.pruned, part, templates, self.data.allowed, self.data.single_root,
+                    learner, state.step, training,
+                )  # fmt: skip
             wrong += wrong_heads + (wrong_labels if self.options.labels != "after" else 0)
             state.step += len(part)
             self._progress(state, state.epoch + 1, share, wrong / (share * self.words))
         both, unit = quantise(average(state.weights, state.moves, state.step))
         arcs = 1 << settings.arc_bits
-        labels = both[arcs:].reshape(-1, len(self.data.names))
+        end = arcs + (len(self.data.names) << settings.label_bits)
+        labels = both[arcs:end].reshape(-1, len(self.data.names))
         scales = np.array([state.best["scales"][0], unit, unit], np.float32)
         found = state.best | {"arcs": both[:arcs].copy(), "labels": labels, "scales": scales}
+        if settings.higher:
+            found["parts"] = both[end:].copy()
         return found, wrong / self.words
 
     def _label_epoch(self, state: State) -> tuple[Arrays, float]:
@@ -221,17 +241,9 @@ class _Run:
         """UAS and LAS on the development set, in percent."""
         dev = self.data.dev
         assert dev is not None
-        heads, labels = np.full_like(dev.heads, ANY_HEAD), np.full_like(dev.labels, ANY_LABEL)
-        parse_sentences(
-            dev.numbers,
-            dev.starts,
-            model.weights(),
-            heads,
-            labels,
-            np.empty(len(dev.starts) - 1),
-            np.empty(0),
-        )
-        uas, las = accuracy(dev.heads, dev.labels, heads, labels)
+        rows = unknown_trees(dev.numbers, dev.starts)
+        rows.find_trees(model.weights())
+        uas, las = accuracy(dev.heads, dev.labels, rows.heads, rows.labels)
         return 100 * uas, 100 * las
 
     def model(self, arrays: Arrays, state: State) -> Model:

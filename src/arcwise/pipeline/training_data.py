@@ -6,6 +6,7 @@ import hashlib
 import io
 from collections.abc import Iterable
 from dataclasses import asdict
+from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
@@ -18,6 +19,7 @@ from arcwise.features.attributes import collect_keys, vocabulary
 from arcwise.learning.corpus import Corpus, make_corpus, select_sentences
 from arcwise.pipeline.options import Note, Options, Watcher
 from arcwise.pipeline.preparing import prepare
+from arcwise.search.projectivise import projectivise
 from arcwise.tagging.tagger import Tagger
 from arcwise.text.tokeniser import Tokeniser
 from arcwise.treebank.block import DEPREL, Block
@@ -96,6 +98,12 @@ def read_training_data(
         corpus = select_sentences(corpus, roots == 1)
     if len(corpus.starts) == 1:
         raise InputError("no training sentence is left")
+    if options.settings.projective:
+        corpus, moved = _projectivised(corpus, single_root)
+        if moved:
+            note(
+                f"{moved} words of the training treebank hang on another head, so that its trees are projective"
+            )
     if len(corpus.starts) == 2:
         note("the training treebank has a single sentence: do not expect the model to know much")
     return TrainingData(
@@ -113,6 +121,14 @@ def read_training_data(
         tagger=tagger,
         tag_accuracy=tag_accuracy,
     )
+
+
+def _projectivised(corpus: Corpus, single_root: bool) -> tuple[Corpus, int]:
+    """The corpus with the nearest projective trees, and how many words have another head there."""
+    heads = corpus.heads.copy()
+    for begin, end in pairwise(corpus.starts.tolist()):
+        heads[begin:end] = projectivise(heads[begin:end], single_root)
+    return corpus._replace(heads=heads), int(np.count_nonzero(heads != corpus.heads))
 
 
 def _read(source: TreebankLike, role: str, format: str | None, skip_bad: bool, note: Note) -> list[Block]:

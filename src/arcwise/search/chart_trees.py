@@ -28,16 +28,22 @@ def best_parse(parts: PartChart) -> Parse:
 
 def k_best_parses(parts: PartChart, k: int) -> list[Parse]:
     """The k best trees, best first, or all if there are fewer; NoTreeError if there is none."""
-    chart = parts.chart()
-    best = forward(chart, False)
-    if best == -np.inf:
+    trees = k_best_arcs(parts.chart(), k)
+    if not trees:
         raise parts.no_tree()
+    best = trees[0][0]
+    return [parts.parse(arcs, score, best, rank=rank) for rank, (score, arcs) in enumerate(trees, start=1)]
+
+
+def k_best_arcs(chart: Chart, k: int) -> list[tuple[float, Ints]]:
+    """The scores of the k best trees of an empty chart, and the arcs into their words."""
+    if forward(chart, False) == -np.inf:
+        return []
     trees = _LazyTrees(chart)
-    parses: list[Parse] = []
-    while len(parses) < k and (found := trees.derivation(chart.width - 1, len(parses))) is not None:
-        arcs = trees.arcs(len(parses))
-        parses.append(parts.parse(arcs, -found.cost, best, rank=len(parses) + 1))
-    return parses
+    found: list[tuple[float, Ints]] = []
+    while len(found) < k and (derivation := trees.derivation(chart.width - 1, len(found))) is not None:
+        found.append((-derivation.cost, trees.arcs(len(found))))
+    return found
 
 
 class _Derivation(NamedTuple):

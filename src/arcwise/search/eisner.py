@@ -29,7 +29,7 @@ _COMPLETE_RIGHT, _COMPLETE_LEFT, _INCOMPLETE_RIGHT, _INCOMPLETE_LEFT = 0, 1, 2, 
 _LANES = 16  # what the compiler makes of one step of the innermost loop: 4 vectors of 4 scores
 
 
-class _Chart(NamedTuple):
+class Chart(NamedTuple):
     """Scores of the best spans; the right end comes first: `complete_left[j, i]`."""
 
     complete_right: NDArray[np.float64]
@@ -53,7 +53,7 @@ def _offer(cells: NDArray[np.float64], j: int, score: float, spans: NDArray[np.f
 
 
 @kernel
-def _fill(S: NDArray[np.float64], chart: _Chart) -> None:
+def _fill(S: NDArray[np.float64], chart: Chart) -> None:
     """Fill the chart; the root is vertex 0, which may have several modifiers and no head."""
     complete_right, complete_left, inner = chart.complete_right, chart.complete_left, chart.inner
     incomplete_right, incomplete_left = chart.incomplete_right, chart.incomplete_left
@@ -72,7 +72,7 @@ def _fill(S: NDArray[np.float64], chart: _Chart) -> None:
 
 
 @kernel
-def _best_split(kind: int, i: int, j: int, chart: _Chart) -> int:
+def _best_split(kind: int, i: int, j: int, chart: Chart) -> int:
     best, split = -np.inf, i
     for k in range(i, j):
         if kind == _COMPLETE_RIGHT:
@@ -87,7 +87,7 @@ def _best_split(kind: int, i: int, j: int, chart: _Chart) -> int:
 
 
 @kernel
-def _best_root(S: NDArray[np.float64], chart: _Chart) -> tuple[float, int]:
+def _best_root(S: NDArray[np.float64], chart: Chart) -> tuple[float, int]:
     """The best tree with one root: its score and the root, the leftmost on ties."""
     n = S.shape[0] - 1
     best, root = -np.inf, 0
@@ -99,7 +99,7 @@ def _best_root(S: NDArray[np.float64], chart: _Chart) -> tuple[float, int]:
 
 
 @kernel
-def _read_off(agenda: NDArray[np.int64], count: int, chart: _Chart, heads: NDArray[np.int32]) -> None:
+def _read_off(agenda: NDArray[np.int64], count: int, chart: Chart, heads: NDArray[np.int32]) -> None:
     """Follow the best splits down from the spans on the agenda, the leftmost on ties."""
     while count > 0:
         count -= 1
@@ -124,7 +124,19 @@ def _read_off(agenda: NDArray[np.int64], count: int, chart: _Chart, heads: NDArr
 
 
 @kernel
-def _eisner_tree(S: NDArray[np.float64], single_root: bool, chart: _Chart, heads: NDArray[np.int32]) -> int:
+def make_chart(longest: int) -> Chart:
+    """Room for sentences of up to `longest` words: 32 bytes a pair of words."""
+    size = longest + 1
+    width = (size // _LANES + 1) * _LANES
+    spans = np.empty((4, size, width))
+    return Chart(
+        spans[0], spans[1], spans[2], spans[3], np.empty((1, width)), np.empty((2 * size + 2, 3), np.int64)
+    )
+
+
+@kernel
+def eisner_tree(S: NDArray[np.float64], single_root: bool, chart: Chart, heads: NDArray[np.int32]) -> int:
+    """The best projective tree of one matrix, for other kernels: FOUND, or NO_TREE. The scores are trusted: no NaN, no +inf."""
     n = S.shape[0] - 1
     heads[0] = -1
     if n == 0:
@@ -163,11 +175,7 @@ def eisner_trees(
     """
     codes = np.empty(len(lengths), np.int64)
     size = (lengths.max() if len(lengths) > 0 else 0) + 1
-    width = (size // _LANES + 1) * _LANES
-    spans = np.empty((4, size, width))
-    chart = _Chart(
-        spans[0], spans[1], spans[2], spans[3], np.empty((1, width)), np.empty((2 * size + 2, 3), np.int64)
-    )
+    chart = make_chart(size - 1)
     best_score, best_head = np.empty(size), np.empty(size, np.int64)
     start = tree = 0
     for b in range(len(lengths)):
@@ -175,7 +183,7 @@ def eisner_trees(
         S = scores[start : start + size * size].reshape(size, size)
         codes[b] = best_heads(S, best_score, best_head)
         if codes[b] == FOUND:
-            codes[b] = _eisner_tree(S, single_root, chart, heads[tree : tree + size])
+            codes[b] = eisner_tree(S, single_root, chart, heads[tree : tree + size])
         start += size * size
         tree += size
     return codes

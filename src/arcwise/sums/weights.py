@@ -149,33 +149,41 @@ def padded(width: int) -> int:
 @kernel
 def add_rows(
     x: NDArray[np.float64],
+    at: int,
+    down: bool,
     first: int,
     end: int,
     rows: NDArray[np.float64],
+    out: NDArray[np.float64],
+    to: int,
     width: int,
     logs: bool,
-    out: NDArray[np.float64],
 ) -> None:
-    """Add x[r] times rows[r] to `out`, for first <= r < end: the O(n^3) loop. With `logs`, all are logarithms.
+    """Add x[at, r] times rows[r], or with `down` x[r, at] times it, to out[to], for first <= r < end: the O(n^3) loop.
 
-    O((end - first) * width). The cells from `width` to padded(width) are worked on too, whatever they hold.
+    With `logs`, all are logarithms. O((end - first) * width). The cells from `width` to padded(width) are worked on too, whatever they
+    hold. Rows are named by their numbers: counting references to views of them would take as long as the sums.
     """
     if logs:
         for r in range(first, end):
-            if x[r] > -np.inf:
+            a = x[r, at] if down else x[at, r]
+            if a > -np.inf:
                 for j in range(width):
-                    out[j] = log_add(out[j], x[r] + rows[r, j])
+                    out[to, j] = log_add(out[to, j], a + rows[r, j])
         return
     fours = (end - first) // 4
     for four in range(fours):
         r = first + 4 * four
-        a, b, c, d = x[r], x[r + 1], x[r + 2], x[r + 3]
+        if down:
+            a, b, c, d = x[r, at], x[r + 1, at], x[r + 2, at], x[r + 3, at]
+        else:
+            a, b, c, d = x[at, r], x[at, r + 1], x[at, r + 2], x[at, r + 3]
         for j in range(padded(width)):
-            out[j] += (a * rows[r, j] + b * rows[r + 1, j]) + (c * rows[r + 2, j] + d * rows[r + 3, j])
+            out[to, j] += (a * rows[r, j] + b * rows[r + 1, j]) + (c * rows[r + 2, j] + d * rows[r + 3, j])
     for r in range(first + 4 * fours, end):
-        a = x[r]
+        a = x[r, at] if down else x[at, r]
         for j in range(padded(width)):
-            out[j] += a * rows[r, j]
+            out[to, j] += a * rows[r, j]
 
 
 @kernel
