@@ -2,6 +2,7 @@
 
 In a sibling (h, s, m) the words s and m are consecutive modifiers of h on one side, s the nearer; in a grandchild (g, h, m) h is the
 head of m and g that of h; a grand-sibling (g, h, s, m) is both; in a tri-sibling (h, t, s, m) three modifiers follow each other.
+The groups are those of Koo (2010), 5.7.1: tags and words of all, tags around them, pairs that no lower part has, coordination.
 """
 
 from __future__ import annotations
@@ -100,7 +101,14 @@ def compile_part_templates(
     grand_siblings: str = GRAND_SIBLINGS,
     tri_siblings: str = TRI_SIBLINGS,
 ) -> PartTemplates:
-    """The tables above as arrays."""
+    """The tables above as arrays.
+
+    >>> from arcwise.features.attributes import vocabulary
+    >>> nothing = vocabulary(np.empty(0, np.uint64))
+    >>> templates = compile_part_templates(nothing, "P | P | P", "P | . | F", "", "", "")
+    >>> templates.words[:3].tolist(), templates.grandchildren, templates.end
+    ([[1, 1], [1, 0], [1, 2]], 1, 2)
+    """
     groups = [_parse_group(text, 3) for text in (siblings, grandchildren, coordination)]
     groups += [_parse_group(text, 4) for text in (grand_siblings, tri_siblings)]
     templates = [template for group in groups for template in group]

@@ -32,7 +32,8 @@ from arcwise.sums.pruning import PRUNINGS
 
 _PRUNER_EPOCHS = 3
 _MOST_LABEL_WEIGHTS = 1 << 24
-_LOOSER = 2.0  # added to the pruner's threshold in training: more wrong arcs to learn from
+# Added to the pruner's threshold in training, which it has seen and is too sure of: more wrong arcs to learn from.
+_LOOSER = {"heads": 2.0, "trees": 6.0, "projective": 6.0}
 _PARTS = 50  # an epoch is so many calls of a kernel, to show progress between them
 
 Part = tuple[NDArray[np.int64], float]
@@ -172,7 +173,7 @@ class _Run:
             self.pruned = prune_corpus(
                 self.data.train, self.templates, state.best["coarse"], settings.coarse_bits,
                 float(state.best["scales"][0]), PRUNINGS[settings.pruning], self.data.single_root,
-                settings.most_heads, settings.threshold + (0.0 if settings.projective else _LOOSER),
+                settings.most_heads, settings.threshold + _LOOSER[settings.pruning],
             )  # fmt: skip
         training = Training(
             state.weights, state.moves, np.zeros(len(state.weights), np.int16), settings.arc_bits,
