@@ -78,7 +78,8 @@ def parts_of(heads: list[int], chart: str) -> Iterator[Part]:
                 yield from (("tri_siblings", right, (h, t, s, m)) for t, s, m in triples)
             if kind.complete == 0 or h == 0:
                 continue
-            scored: Sequence[int | None] = near_to_far if kind.incomplete else near_to_far[-1:]
+            outermost = 2 if kind.siblings > 1 else 1
+            scored: Sequence[int | None] = near_to_far if kind.incomplete else near_to_far[-outermost:]
             yield from (("grandchildren", right, (g, h, m)) for m in scored or [None])
             if chart == "model1":
                 yield from (("grand_siblings", right, (g, h, s, m)) for s, m in pairs)

@@ -7,6 +7,7 @@ import pytest
 
 from arcwise.learning.online import LEARNERS, Learner, Training, make_training, online_epoch
 from arcwise.learning.pruned import PrunedCorpus, prune_corpus
+from arcwise.sums.pruning import BY_HEADS
 from arcwise.trees.enumerate import all_trees
 from tests.learning.corpora import TEMPLATES, Features, small_corpus
 
@@ -18,7 +19,8 @@ FREE = Learner(cost=1.0, limit=1e9)
 
 def pruned(most: int = 20) -> PrunedCorpus:
     """With this default all arcs are kept."""
-    return prune_corpus(CORPUS, TEMPLATES, np.zeros(1 << COARSE_BITS, np.int8), COARSE_BITS, most, np.inf)
+    zeros = np.zeros(1 << COARSE_BITS, np.int8)
+    return prune_corpus(CORPUS, TEMPLATES, zeros, COARSE_BITS, 1.0, BY_HEADS, True, most, np.inf)
 
 
 def random_training(seed: int, scale: float = 0.05) -> Training:
@@ -167,7 +169,7 @@ def test_the_average_is_the_mean_of_all_steps(name: str) -> None:
 def test_pruned_arcs_hold_the_right_tree() -> None:
     coarse = np.random.default_rng(2).integers(-128, 128, 1 << COARSE_BITS, dtype=np.int8)
     for most in (2, 3):
-        arcs = prune_corpus(CORPUS, TEMPLATES, coarse, COARSE_BITS, most, 5.0)
+        arcs = prune_corpus(CORPUS, TEMPLATES, coarse, COARSE_BITS, 1.0, BY_HEADS, True, most, 5.0)
         for s in range(len(CORPUS.starts) - 1):
             begin, size = CORPUS.starts[s], CORPUS.starts[s + 1] - CORPUS.starts[s]
             first = arcs.first[begin + s : begin + s + size + 1]

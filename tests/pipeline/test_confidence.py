@@ -22,7 +22,9 @@ from tests.pipeline.models import data_blocks, random_model, synthetic_block, tr
 def forest_of(model: Model, block: Block, temperature: float = 1.0) -> Forest:
     numbers = number_words(block.data, block.starts, block.stops, block.words, model.vocabulary())
     starts = block.words + np.arange(len(block.words), dtype=np.int64)
-    return find_forest(unknown_trees(numbers, starts), model.weights(), temperature)
+    forest = find_forest(unknown_trees(numbers, starts), model.weights(), temperature)
+    assert isinstance(forest, Forest)
+    return forest
 
 
 def matrices_of(model: Model, block: Block) -> list[np.ndarray]:

@@ -235,14 +235,27 @@ def _by_steps(graph: Graph, level: Level, by_arc: Floats) -> Floats:
 
 
 @kernel
+def _add_inner(graph: Graph, level: Level, by_step: Floats, by_slot: Floats) -> None:
+    """Add the scores of steps over the inner arc of a pair to those of its slots."""
+    for p in range(1, len(level.head)):
+        h = level.head[p]
+        slots = level.slots[p] - graph.pairs[graph.out[h]]
+        for b in range(graph.out[h], graph.out[h + 1]):
+            side = graph.right[h] if b >= graph.right[h] else graph.out[h]
+            for k in range(graph.inner[b]):
+                by_slot[slots + graph.pairs[b] + k] += by_step[level.steps[p] + side + k - graph.out[h]]
+
+
+@kernel
 def part_scores(
     kind: Kind, graph: Graph, levels: tuple[Level, Level, Level], arcs: Floats, tokens: PartTokens, weights: PartWeights
 ) -> Tables:  # fmt: skip
     """The tables for a chart of the given kind, in units of the weights. arcs: the scores of the arcs themselves, by arc.
 
     For the charts that know at most one ancestor, and with two siblings none in incomplete spans. Where these know it, all
-    grandchildren and grand-siblings are scored, else the outermost grandchild and, with two siblings, the outermost pair of
-    grand-siblings; in all of them null parts and both ends of the siblings. Parts that no projective tree has are left at 0.
+    grandchildren and grand-siblings are scored, else the outermost grandchild and, with two siblings, the outermost two and the
+    outermost pair of grand-siblings; in all of them null parts and both ends of the siblings. Parts that no projective tree has
+    are left at 0.
     """
     level, empty = levels[0], np.empty(0)
     first = last = pair = slot = second = triple = only = last_pair = none = empty
@@ -271,4 +284,5 @@ def part_scores(
             else:
                 last_pair, only = grand_siblings, np.zeros(len(last))
                 _grand_sibling_scores(graph, level, tokens, weights, room, last_pair, only, empty)
+                _add_inner(graph, level, grandchildren, last_pair)
     return Tables(step, first, pair, slot, second, triple, empty, last, only, last_pair, none)

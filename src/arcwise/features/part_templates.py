@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from arcwise.features.attributes import UPOS, Vocabulary, find_key
 from arcwise.features.hashing import hash_bytes
-from arcwise.features.templates import _parse_side
+from arcwise.features.templates import parse_side
 
 # The coarse tags of coordinating conjunctions in the tag sets of Universal Dependencies and of CoNLL-X.
 _CONJUNCTIONS = ("CCONJ", "CONJ", "CC", "C", "Conj", "conj")
@@ -84,7 +84,7 @@ def _parse_group(text: str, words: int) -> list[tuple[tuple[tuple[int, int], ...
     for cell in cells:
         if cell.count("|") != words - 1:
             raise ValueError(f"{cell!r}, expected {words} sides")
-    return [tuple(_parse_side(side.strip()) for side in cell.split("|")) for cell in cells]
+    return [tuple(parse_side(side.strip()) for side in cell.split("|")) for cell in cells]
 
 
 def _conjunctions(vocabulary: Vocabulary) -> NDArray[np.int32]:

@@ -74,9 +74,10 @@ class Templates(NamedTuple):
     end: int
 
 
-def _parse_side(text: str) -> tuple[tuple[int, int], ...]:
-    """
-    >>> _parse_side("P-1 P")
+def parse_side(text: str) -> tuple[tuple[int, int], ...]:
+    """The (attribute, offset) pairs of one word's side of a template; ValueError if it is none.
+
+    >>> parse_side("P-1 P")
     ((3, -1), (3, 0))
     """
     if text == ".":
@@ -101,7 +102,7 @@ def _parse_group(text: str) -> list[tuple[tuple[tuple[int, int], ...], ...]]:
     for cell in cells:
         if cell.count("|") != 1:
             raise ValueError(f"{cell!r}, expected head side | modifier side")
-    return [tuple(_parse_side(side.strip()) for side in cell.split("|")) for cell in cells]
+    return [tuple(parse_side(side.strip()) for side in cell.split("|")) for cell in cells]
 
 
 def compile_templates(coarse: str = COARSE, arcs: str = ARCS, labels: str = LABELS) -> Templates:

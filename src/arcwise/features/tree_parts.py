@@ -63,6 +63,8 @@ def tree_features(
                     k += tri_sibling_features(tokens, templates, bits, right, h, t, s, m, indices[k:])
                 if grand and (kind.incomplete > 0 or farther[m] < 0):
                     k += grandchild_features(tokens, templates, bits, right, g, h, m, indices[k:])
+                    if kind.incomplete == 0 and kind.siblings > 1 and s != none:
+                        k += grandchild_features(tokens, templates, bits, right, g, h, s, indices[k:])
                     if kind.siblings + kind.incomplete > 1:
                         k += grand_sibling_features(tokens, templates, bits, right, g, h, s, m, indices[k:])
                 t, s, m = s, m, int(farther[m])

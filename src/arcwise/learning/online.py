@@ -61,7 +61,7 @@ def average(weights: NDArray[np.float32], moves: NDArray[np.float64], steps: int
 
 
 @kernel
-def _label_scores(training: Training, rows: Indices, count: int, scores: NDArray[np.float32]) -> None:
+def label_scores(training: Training, rows: Indices, count: int, scores: NDArray[np.float32]) -> None:
     labels = training.labels
     table = training.weights[1 << training.arc_bits :]
     scores[:] = 0.0
@@ -73,7 +73,7 @@ def _label_scores(training: Training, rows: Indices, count: int, scores: NDArray
 
 
 @kernel
-def _count(
+def count_features(
     training: Training,
     features: Indices,
     count: int,
@@ -92,10 +92,14 @@ def _count(
 
 
 @kernel
-def _move(training: Training, changed: Indices, count: int, learner: Learner, loss: float, step: int) -> None:
-    """Move the weights along the difference, whose places `changed` lists (some twice), and clear it."""
+def move_weights(
+    training: Training, changed: Indices, count: int, learner: Learner, cost: float, step: int
+) -> None:
+    """Move the weights along the difference of the right tree and the one found, whose places `changed` lists (some twice), and clear
+    it. cost: of the tree found; its score with the cost less that of the right tree is the loss.
+    """
     values = np.empty(count, np.int16)
-    distinct, norm = 0, 0.0
+    distinct, norm, loss = 0, 0.0, cost
     for k in range(count):
         i = changed[k]
         d = training.difference[i]
@@ -103,14 +107,15 @@ def _move(training: Training, changed: Indices, count: int, learner: Learner, lo
             changed[distinct], values[distinct] = i, d
             distinct += 1
             norm += np.float64(d) * d
+            loss -= np.float64(d) * training.weights[i]
             training.difference[i] = 0
     if distinct == 0:
         return
-    length = min(learner.limit, loss / norm) if learner.limit > 0.0 else 1.0
+    length = min(learner.limit, max(loss, 0.0) / norm) if learner.limit > 0.0 else 1.0
     for k in range(distinct):
-        move = length * values[k]
-        training.weights[changed[k]] += np.float32(move)
-        training.moves[changed[k]] += move * step
+        by = length * values[k]
+        training.weights[changed[k]] += np.float32(by)
+        training.moves[changed[k]] += by * step
 
 
 @kernel
@@ -138,7 +143,7 @@ def online_epoch(
     indices, rows = np.empty(most, np.uint32), np.empty(templates.end, np.uint32)
     changed = np.empty(2 * longest * (most + templates.end), np.uint32)
     scores = np.empty(training.labels, np.float32)
-    heads, right_scores = np.empty(longest + 1, np.int32), np.empty(longest + 1)
+    heads = np.empty(longest + 1, np.int32)
     found = np.empty((longest + 1, longest + 1), np.int32)  # the best label of each arc
     label_base = 1 << training.arc_bits
     label_cost = np.float32(learner.cost if templates.end > templates.labels else 0.0)
@@ -159,11 +164,9 @@ def online_epoch(
                 for k in range(arc_features(tokens, templates, training.arc_bits, h, m, indices)):
                     total += training.weights[indices[k]]
                 count = label_features(tokens, templates, training.label_bits, h, m, rows)
-                _label_scores(training, rows, count, scores)
+                label_scores(training, rows, count, scores)
                 right = gold_labels[m]
-                if h == gold_heads[m]:
-                    right_scores[m] = total + scores[right]
-                else:
+                if h != gold_heads[m]:
                     total += np.float32(learner.cost)
                 best = -1
                 for label in range(training.labels):
@@ -175,24 +178,30 @@ def online_epoch(
                 found[h, m] = best
         spanning_tree(S, single_root, room, heads[:size])
 
-        loss, changes = 0.0, 0
+        cost, changes = 0.0, 0
         for m in range(1, size):
             h, label, g, right = heads[m], found[heads[m], m], gold_heads[m], gold_labels[m]
             if h == g and label == right:
                 continue
-            loss += S[h, m] - right_scores[m]
+            if label != right:
+                cost += float(label_cost)
             if h != g:
                 wrong_heads += 1
+                cost += learner.cost
                 count = arc_features(tokens, templates, training.arc_bits, g, m, indices)
-                changes = _count(training, indices, count, 0, 1, 1, changed, changes)
+                changes = count_features(training, indices, count, 0, 1, 1, changed, changes)
                 count = arc_features(tokens, templates, training.arc_bits, h, m, indices)
-                changes = _count(training, indices, count, 0, 1, -1, changed, changes)
+                changes = count_features(training, indices, count, 0, 1, -1, changed, changes)
             else:
                 wrong_labels += 1
             count = label_features(tokens, templates, training.label_bits, g, m, rows)
-            changes = _count(training, rows, count, label_base + right, training.labels, 1, changed, changes)
+            changes = count_features(
+                training, rows, count, label_base + right, training.labels, 1, changed, changes
+            )
             count = label_features(tokens, templates, training.label_bits, h, m, rows)
-            changes = _count(training, rows, count, label_base + label, training.labels, -1, changed, changes)
+            changes = count_features(
+                training, rows, count, label_base + label, training.labels, -1, changed, changes
+            )
         if changes > 0:
-            _move(training, changed, changes, learner, loss, step - 1)
+            move_weights(training, changed, changes, learner, cost, step - 1)
     return wrong_heads, wrong_labels

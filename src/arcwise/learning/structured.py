@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from arcwise.features.arcs import Indices, arc_features, label_features, most_arc_features
+from arcwise.features.arcs import arc_features, label_features, most_arc_features
 from arcwise.features.part_scores import PartWeights, part_scores
 from arcwise.features.part_templates import PartTemplates
 from arcwise.features.parts import hash_part_tokens, make_part_tokens
@@ -14,7 +14,7 @@ from arcwise.features.tokens import hash_tokens, longest_sentence, make_tokens
 from arcwise.features.tree_parts import most_tree_features, tree_features
 from arcwise.kernels import kernel
 from arcwise.learning.corpus import Corpus
-from arcwise.learning.online import Learner, Training, _count, _label_scores
+from arcwise.learning.online import Learner, Training, count_features, label_scores, move_weights
 from arcwise.learning.pruned import PrunedCorpus
 from arcwise.parts.graph import Graph, make_graph
 from arcwise.search.chart import Kind, make_levels
@@ -37,31 +37,6 @@ def kept_graph(words: int, first: NDArray[np.int32], heads: NDArray[np.int32]) -
     for m in range(1, words + 1):
         modifiers[first[m] : first[m + 1]] = m
     return make_graph(np.arange(words + 1).astype(np.int32), heads[:arcs], modifiers)
-
-
-@kernel
-def _move(training: Training, changed: Indices, count: int, learner: Learner, cost: float, step: int) -> None:
-    """Move the weights along the difference of the right tree and the one found, whose places `changed` lists (some twice), and clear
-    it. cost: of the tree found; its score with the cost less that of the right tree is the loss.
-    """
-    values = np.empty(count, np.int16)
-    distinct, norm, loss = 0, 0.0, cost
-    for k in range(count):
-        i = changed[k]
-        d = training.difference[i]
-        if d != 0:
-            changed[distinct], values[distinct] = i, d
-            distinct += 1
-            norm += np.float64(d) * d
-            loss -= np.float64(d) * training.weights[i]
-            training.difference[i] = 0
-    if distinct == 0:
-        return
-    length = min(learner.limit, max(loss, 0.0) / norm) if learner.limit > 0.0 else 1.0
-    for k in range(distinct):
-        move = length * values[k]
-        training.weights[changed[k]] += np.float32(move)
-        training.moves[changed[k]] += move * step
 
 
 @kernel
@@ -112,7 +87,7 @@ def structured_epoch(
             for k in range(arc_features(tokens, templates, training.arc_bits, h, m, indices)):
                 total += training.weights[indices[k]]
             count = label_features(tokens, templates, training.label_bits, h, m, rows)
-            _label_scores(training, rows, count, scores)
+            label_scores(training, rows, count, scores)
             best = -1
             for label in range(training.labels):
                 if label != gold_labels[m]:
@@ -136,23 +111,27 @@ def structured_epoch(
                 wrong_heads += 1
                 cost += learner.cost
                 count = arc_features(tokens, templates, training.arc_bits, g, m, indices)
-                changes = _count(training, indices, count, 0, 1, 1, changed, changes)
+                changes = count_features(training, indices, count, 0, 1, 1, changed, changes)
                 count = arc_features(tokens, templates, training.arc_bits, h, m, indices)
-                changes = _count(training, indices, count, 0, 1, -1, changed, changes)
+                changes = count_features(training, indices, count, 0, 1, -1, changed, changes)
             else:
                 wrong_labels += 1
             if label != right:
                 cost += label_cost
             count = label_features(tokens, templates, training.label_bits, g, m, rows)
-            changes = _count(training, rows, count, label_base + right, training.labels, 1, changed, changes)
+            changes = count_features(
+                training, rows, count, label_base + right, training.labels, 1, changed, changes
+            )
             count = label_features(tokens, templates, training.label_bits, h, m, rows)
-            changes = _count(training, rows, count, label_base + label, training.labels, -1, changed, changes)
+            changes = count_features(
+                training, rows, count, label_base + label, training.labels, -1, changed, changes
+            )
         if changes == 0:
             continue
         if not np.array_equal(heads[:size], gold_heads):
             count = tree_features(kind, gold_heads, part_tokens, part_templates, part_bits, indices)
-            changes = _count(training, indices, count, part_base, 1, 1, changed, changes)
+            changes = count_features(training, indices, count, part_base, 1, 1, changed, changes)
             count = tree_features(kind, heads[:size], part_tokens, part_templates, part_bits, indices)
-            changes = _count(training, indices, count, part_base, 1, -1, changed, changes)
-        _move(training, changed, changes, learner, cost, step - 1)
+            changes = count_features(training, indices, count, part_base, 1, -1, changed, changes)
+        move_weights(training, changed, changes, learner, cost, step - 1)
     return wrong_heads, wrong_labels
