@@ -251,3 +251,34 @@ def test_a_bar_on_a_terminal(monkeypatch):
     shown = terminal.getvalue()
     assert "note: [sic] a note" in shown
     assert "trees   3/12  error 25.00%  dev UAS 80.00 LAS 75.00  best" in shown
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--order", 2], "need --projective"),
+        (["--parts", "eisner"], "need --projective"),
+        (["--order", 2, "--projective", "--parts", "model1"], "model1 is not of order 2"),
+        (["--prune-by", "trees"], "pruning by 'trees' for spanning trees"),
+    ],
+)
+def test_orders_that_make_no_sense(run, tmp_path, options, message):
+    code, out, err = run(TRAIN, "-o", tmp_path / "model", *options)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert not (tmp_path / "model").exists()
+
+
+def test_a_model_of_third_order(run, tmp_path):
+    model = tmp_path / "model"
+    options = ["--order", 3, "--projective", "--gold-tags", "--prune", 0.001, *QUICK]
+    code, _, err = run(TRAIN, "--dev", DEV, "-o", model, *options)
+    assert code == 0, err
+    settings = load(model).model.settings
+    assert (settings.search, settings.pruning, round(settings.threshold, 2)) == ("model1", "projective", 6.91)
+    result = CliRunner().invoke(
+        arcwise_command, ["parse", str(DEV), "--model", str(model), "--nbest", "2", "--confidence", "-q"]
+    )
+    assert result.exit_code == 0, result.output
+    assert "# rank = 2" in result.output
+    assert "ArcProb=" in result.output

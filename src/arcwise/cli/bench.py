@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from arcwise.bench.row import Row
     from arcwise.bench.timing import Say
 
-_NAMES = ("training", "parsing", "text", "reading", "search", "sums")
+_NAMES = ("training", "parsing", "text", "reading", "search", "sums", "charts")
 _PACKAGES = ("arcwise", "numba", "numpy")
 _PEERS = ("conllu", "ufal.chu_liu_edmonds", "ufal.udpipe", "spacy", "scipy", "torch", "torch-struct", "supar")
 _HEADER = ("figure", "ours", "peer", "peer's", "ratio", "target", "reached")
@@ -71,6 +71,7 @@ def command(
       reading   reading a treebank file
       search    trees from arc scores
       sums      partition functions and marginals from arc scores
+      charts    projective trees from scores of higher parts: how the time grows
 
     Targets are those of the treebank UD English EWT, release 2.16, in a folder named en_ewt.
 
@@ -107,7 +108,7 @@ def _measure(
 ) -> list[Row]:
     """The rows of all names, in the order of _NAMES: training first, so that its memory is its own and parsing has its model."""
     rows: list[Row] = []
-    if not {*names} <= {"search", "sums"}:
+    if not {*names} <= {"search", "sums", "charts"}:
         from arcwise.bench.treebank import find_treebank, make_treebank
 
         treebank = find_treebank(folder) if folder is not None else make_treebank(scratch)
@@ -138,6 +139,10 @@ def _measure(
         from arcwise.bench import sums
 
         rows += sums.rows(rounds, say)
+    if "charts" in names:
+        from arcwise.bench import charts
+
+        rows += charts.rows(rounds, say)
     return rows
 
 

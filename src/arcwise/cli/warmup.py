@@ -37,7 +37,10 @@ Step = Callable[[Path], None]
 
 
 @click.command("warmup")
-@click.option("--all", "everything", is_flag=True, help="Also what train, evaluate, analyze and decode need.")
+@click.option(
+    "--all", "everything", is_flag=True,
+    help="Also what the options of parse, models of higher order, train, evaluate, analyze and decode need.",
+)  # fmt: skip
 def command(everything: bool) -> None:
     """Compile what `arcwise parse` needs, for this machine, so that the first real job need not wait.
 
@@ -94,6 +97,26 @@ def _train(folder: Path) -> None:
     train(treebank, treebank, folder / "trained.arcwise", epochs=1, label_epochs=1, settings=settings)
 
 
+def _charts(folder: Path) -> None:
+    """Training and parsing with a chart, and all that `arcwise parse` can tell of trees beside the best one."""
+    from arcwise.pipeline.model import Settings
+    from arcwise.pipeline.training import train
+    from arcwise.treebank.reading import BlockReader
+
+    settings = Settings(
+        coarse_bits=8, arc_bits=8, label_bits=8, part_bits=8, search="model1", pruning="projective", threshold=9.0
+    )  # fmt: skip
+    treebank = folder / "treebank.conllu"
+    charts = train(treebank, treebank, epochs=1, label_epochs=1, settings=settings, gold_tags=True)
+    settings = Settings(coarse_bits=8, arc_bits=8, label_bits=8)
+    plain = train(treebank, treebank, epochs=1, label_epochs=1, settings=settings, gold_tags=True)
+    for parser in (charts, plain):
+        with BlockReader(treebank, check_trees=False) as reader:
+            for block in reader:
+                parser.parse_block(block, confidence=True, min_risk=True)
+                parser.k_best_block(block, 2)
+
+
 def _evaluate(folder: Path) -> None:
     from arcwise.evaluation.attachment import attachment_scores
     from arcwise.evaluation.columns import Strings, read_columns
@@ -116,17 +139,24 @@ def _analyze(folder: Path) -> None:
 def _decode(folder: Path) -> None:
     import numpy as np
 
+    from arcwise.parts.scores import Scores
     from arcwise.search.decode import decode, k_best
+    from arcwise.sums.front import marginals, max_marginals, sample
 
     S = np.random.default_rng(0).normal(size=(5, 5))
     for projective in (False, True):
         decode([S, S], projective=projective)
         k_best(S, 3, projective=projective)
+        marginals([S, S], projective=projective)
+        sample(S, 2, projective=projective)
+    k_best(Scores(S, siblings=np.zeros((5, 5, 5))), 3, projective=True)
+    max_marginals(S)
 
 
 _PARSE: dict[str, Step] = {"read": _read, "parse": _parse}
 _OTHERS: dict[str, Step] = {
     "train": _train,
+    "charts": _charts,
     "evaluate": _evaluate,
     "analyze": _analyze,
     "decode": _decode,
