@@ -35,5 +35,5 @@ def test_peers_that_are_not_installed_are_left_out(monkeypatch: pytest.MonkeyPat
         raise ImportError(name)
 
     monkeypatch.setattr(sums_peers, "import_module", missing)
-    monkeypatch.setattr(sums_peers, "_torch", lambda: missing("torch"))
+    monkeypatch.setattr(sums_peers, "torch_on_one_thread", lambda: missing("torch"))
     assert all(row.peer_value is None and row.reached is None for row in rows(rounds=1))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
 
-from arcwise import decode, k_best
+from arcwise import Scores, decode, k_best
 from arcwise.cli import main
 from arcwise.treebank.reading import read_conllu
 
@@ -127,3 +128,33 @@ def test_help_has_an_example(arcwise):
     status, out, _ = arcwise("decode", "--help")
     assert status == 0
     assert "arcwise decode scores.npz" in out
+
+
+def test_tables_of_parts(arcwise, tmp_path):
+    rng = np.random.default_rng(0)
+    S, siblings = rng.normal(size=(5, 5)), rng.normal(size=(5, 5, 5))
+    path = tmp_path / "parts.npz"
+    arrays = {
+        "arcs": S, "siblings": siblings, "a/arcs": S, "a/siblings": -siblings, "alone/arcs": S, "plain": S,
+    }  # fmt: skip
+    np.savez(path, allow_pickle=False, **arrays)
+    status, out, _ = arcwise("decode", path, "--projective")
+    lines = [line.split("\t") for line in out.splitlines()]
+    expected: dict[str, Any] = {
+        "scores": Scores(S, siblings=siblings), "a": Scores(S, siblings=-siblings), "alone/arcs": S, "plain": S,
+    }  # fmt: skip
+    assert status == 0
+    assert sorted(line[0] for line in lines) == sorted(expected)
+    for name, score, heads in lines:
+        parse = decode(expected[name], projective=True)
+        assert float(score) == parse.score
+        assert heads.split() == [str(h) for h in parse.heads[1:]]
+    assert arcwise("decode", path, "--projective", "--decoder", "sibling")[1] == out
+    assert arcwise("decode", path, "--projective", "--decoder", "model0")[0] == 2  # it knows no siblings
+    status, _, err = arcwise("decode", path)
+    assert status == 2
+    assert "projective=True" in err
+    np.savez(path, arcs=S, siblings=S)
+    status, _, err = arcwise("decode", path, "--projective")
+    assert status == 2
+    assert "siblings of shape (5, 5)" in err

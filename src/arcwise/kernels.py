@@ -24,6 +24,14 @@ def kernel(function: F) -> F:
     return _compiled(function)
 
 
+def fused_kernel(function: F) -> F:
+    """A kernel in which a product and the sum it goes to may be rounded once, together: faster, never less exact.
+
+    Whether that happens depends on the machine, not on the data: the same machine gives the same bytes.
+    """
+    return _compiled(function, fastmath={"contract"})
+
+
 def inline_kernel(function: F) -> F:
     """A small kernel that is copied into its callers."""
     return _compiled(function, inline="always")

@@ -32,7 +32,8 @@ def ufal(batch: Batch) -> Action | None:
     return lambda: [search(S) for S in turned]
 
 
-def _torch() -> Any:
+def torch_on_one_thread() -> Any:
+    """PyTorch, set up as all peers need it; ImportError if it is not installed."""
     torch = import_module("torch")
     torch.set_num_threads(1)
     torch.distributions.Distribution.set_default_validate_args(False)
@@ -42,7 +43,7 @@ def _torch() -> Any:
 def torch_struct(batch: Batch) -> Action | None:
     """The projective trees of torch-struct, with one root."""
     try:
-        torch, package = _torch(), import_module("torch_struct")
+        torch, package = torch_on_one_thread(), import_module("torch_struct")
     except ImportError:
         return None
     turned = batch[:, 1:, 1:].astype(np.float32)
@@ -55,7 +56,7 @@ def torch_struct(batch: Batch) -> Action | None:
 def supar(batch: Batch) -> Action | None:
     """The projective trees of SuPar, with one root."""
     try:
-        torch, package = _torch(), import_module("supar.structs")
+        torch, package = torch_on_one_thread(), import_module("supar.structs")
     except ImportError:
         return None
     turned = np.ascontiguousarray(batch.transpose(0, 2, 1), np.float32)  # it wants heads in columns

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from arcwise.bench.search_peers import _torch
+from arcwise.bench.search_peers import torch_on_one_thread
 from arcwise.bench.timing import Action
 
 Batch = NDArray[np.float64]
@@ -80,7 +80,7 @@ def _lapack() -> Any:
 def _torch_struct(distribution: str, precision: str) -> Prepare:
     def prepare(batch: Batch) -> Peer | None:
         try:
-            torch, package = _torch(), import_module("torch_struct")
+            torch, package = torch_on_one_thread(), import_module("torch_struct")
         except ImportError:
             return None
         n = batch.shape[1] - 1
@@ -107,7 +107,7 @@ def _torch_struct(distribution: str, precision: str) -> Prepare:
 def _supar(precision: str) -> Prepare:
     def prepare(batch: Batch) -> Peer | None:
         try:
-            torch, package = _torch(), import_module("supar.structs")
+            torch, package = torch_on_one_thread(), import_module("supar.structs")
         except ImportError:
             return None
         turned = np.ascontiguousarray(batch.transpose(0, 2, 1), precision)  # it wants heads in columns

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from arcwise.bench.row import Row
     from arcwise.bench.timing import Say
 
-_NAMES = ("training", "parsing", "text", "reading", "search", "sums", "charts")
+_NAMES = ("training", "parsing", "orders", "text", "reading", "search", "sums", "charts")
 _PACKAGES = ("arcwise", "numba", "numpy")
 _PEERS = ("conllu", "ufal.chu_liu_edmonds", "ufal.udpipe", "spacy", "scipy", "torch", "torch-struct", "supar")
 _HEADER = ("figure", "ours", "peer", "peer's", "ratio", "target", "reached")
@@ -42,6 +42,10 @@ ratio: how many times as good as the peer, above 1 is better for us."""
     "measured too; text takes the one named en that comes with arcwise.",
 )  # fmt: skip
 @click.option(
+    "--beside", metavar="MODEL", type=click.Path(path_type=Path),
+    help="For orders: a model of first order, whose time is compared.",
+)  # fmt: skip
+@click.option(
     "--udpipe", metavar="FILE", multiple=True, type=click.Path(path_type=Path),
     help="For text: a trained model of UDPipe 1 to compare with. Several, if tokenizer, tagger and parser are not in one file.",
 )  # fmt: skip
@@ -56,6 +60,7 @@ def command(
     names: tuple[str, ...],
     treebank: str | None,
     model: Path | None,
+    beside: Path | None,
     udpipe: tuple[Path, ...],
     rounds: int,
     peers: bool,
@@ -64,9 +69,10 @@ def command(
     """Measure arcwise on this machine beside other packages that are installed, and beside its targets.
 
     \b
-    NAME is one or more of the following; all of them if none is given, text only with a treebank:
+    NAME is one or more of the following; all of them if none is given, text only with a treebank, orders only with both models:
       training  time, memory and accuracy of a model trained with the defaults
       parsing   words a second from CoNLL-U to CoNLL-U, threads, time to start, size of the model
+      orders    of a model that searches a chart: arcs kept, the best trees among them, time beside the first order
       text      words, sentences, tags and trees from raw text: how good, how fast, how soon
       reading   reading a treebank file
       search    trees from arc scores
@@ -79,14 +85,20 @@ def command(
     Example:
       arcwise bench search
       arcwise bench parsing --treebank en_ewt --model my.arcwise --peers
+      arcwise bench orders --treebank en_ewt --model third.arcwise --beside first.arcwise
       arcwise bench text --treebank en_ewt --udpipe en_ewt.udpipe
       arcwise bench --treebank en_ewt --markdown
     """
     if "text" in names and treebank is None:
         raise click.UsageError("text needs --treebank")
-    names = names or tuple(name for name in _NAMES if name != "text" or treebank is not None)
+    if "orders" in names and (treebank is None or model is None):
+        raise click.UsageError("orders needs --treebank and --model")
+    left_out = {"text"} if treebank is None else set()
+    if treebank is None or model is None or beside is None:
+        left_out.add("orders")
+    names = names or tuple(name for name in _NAMES if name not in left_out)
     with TemporaryDirectory() as folder, _progress() as say:
-        rows = _measure(names, treebank, model, udpipe, rounds, peers, Path(folder), say)
+        rows = _measure(names, treebank, model, beside, udpipe, rounds, peers, Path(folder), say)
     if form == "json":
         figures = [asdict(row) | {"ratio": row.ratio} for row in rows]
         click.echo(json.dumps({"machine": _machine(), "rows": figures}, ensure_ascii=False, indent=2))
@@ -100,6 +112,7 @@ def _measure(
     names: tuple[str, ...],
     folder: str | None,
     model: Path | None,
+    beside: Path | None,
     udpipe: tuple[Path, ...],
     rounds: int,
     peers: bool,
@@ -123,6 +136,11 @@ def _measure(
         if model is not None:  # a speed means nothing if the trees are wrong
             rows += training.accuracy_rows(treebank, model, model.name, say)
         rows += parsing.rows(treebank, model or trained, rounds, peers, say)
+    if "orders" in names:
+        from arcwise.bench import orders
+
+        assert model is not None
+        rows += orders.rows(treebank, model, beside, rounds, say)
     if "text" in names:
         from arcwise.bench import text
 

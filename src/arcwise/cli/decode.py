@@ -48,6 +48,11 @@ def _arcs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -
     "--forbidden", multiple=True, callback=_arcs, metavar="H,M", help="An arc that no tree may have."
 )
 @click.option(
+    "--decoder", metavar="METHOD",
+    help="How to search: spanning-tree or eisner; for tables of parts sibling, carreras, model0, model1, model2 and others; one that "
+    "fits if not given.",
+)  # fmt: skip
+@click.option(
     "--format", "form", type=click.Choice(["heads", "conllu", "json"]), default="heads", show_default=True,
     help="heads: name, score and heads of the words 1..n in one line; json: one object a line.",
 )  # fmt: skip
@@ -62,6 +67,7 @@ def command(
     k: int | None,
     required: tuple[Arc, ...],
     forbidden: tuple[Arc, ...],
+    decoder: str | None,
     form: str,
     jobs: int,
     output: str,
@@ -72,15 +78,20 @@ def command(
     the root and -inf forbids an arc. A three-dimensional array is many matrices. Trees come in the file's
     order, each with the name of its array.
 
+    Arrays named NAME/arcs, NAME/siblings, NAME/grandchildren, NAME/grand_siblings, NAME/tri_siblings and so on, or arcs, siblings and
+    so on, are tables of the parts of one sentence: see `arcwise.Scores`. They need --projective.
+
     \b
     Example:
       python -c "import numpy as np; np.savez('scores.npz', mary=np.random.randn(4, 4))"
       arcwise decode scores.npz --projective --format conllu
       arcwise decode scores.npz --k-best 5 --required 0,2
+      python -c "import numpy as np; np.savez('parts.npz', arcs=np.zeros((4, 4)), siblings=np.random.randn(4, 4, 4))"
+      arcwise decode parts.npz --projective --k-best 3
     """
     from arcwise.treebank.writing import open_output
 
-    options: dict[str, Any] = {"projective": projective, "single_root": not multi_root}
+    options: dict[str, Any] = {"projective": projective, "single_root": not multi_root, "decoder": decoder}
     render = {"heads": _heads_line, "conllu": _conllu, "json": _json_line}[form]
     with progress_bar(only_compiling=True) as show, open_output(output) as file:
         for group in _groups(_matrices(scores)):
@@ -140,6 +151,8 @@ def _matrices(path: str) -> Iterator[Named]:
     """The matrices of a .npz or .npy file with their names, read one by one."""
     import numpy as np
 
+    from arcwise.parts.scores import Scores
+
     with _reading(path, "it"):
         file = open(path, "rb")  # noqa: SIM115
     with file:
@@ -151,10 +164,33 @@ def _matrices(path: str) -> Iterator[Named]:
         if isinstance(loaded, np.ndarray):
             yield from _named(path, "scores", loaded)
             return
+        tables = _sentences_of_parts(loaded.files)
+        of_parts: dict[str, dict[str, Any]] = {sentence: {} for sentence in tables}
         for name in loaded.files:
             with _reading(path, f"array {name!r}"):
                 array = loaded[name]
-            yield from _named(path, name, array)
+            sentence, _, table = name.rpartition("/")
+            if table not in tables.get(sentence, ()):
+                yield from _named(path, name, array)
+                continue
+            of_parts[sentence][table] = array
+            if of_parts[sentence].keys() == tables[sentence]:
+                try:
+                    yield sentence or "scores", Scores(**of_parts.pop(sentence))
+                except InputError as error:
+                    raise InputError(f"tables of {sentence or 'scores'!r}: {error}", file=path) from None
+
+
+def _sentences_of_parts(names: list[str]) -> dict[str, set[str]]:
+    """The tables of each sentence that has some beside its arcs."""
+    from arcwise.parts.scores import TABLES
+
+    tables: dict[str, set[str]] = {}
+    for name in names:
+        sentence, _, table = name.rpartition("/")
+        if table in TABLES:
+            tables.setdefault(sentence, set()).add(table)
+    return {sentence: found for sentence, found in tables.items() if "arcs" in found and len(found) > 1}
 
 
 def _named(path: str, name: str, array: Any) -> Iterator[Named]:
@@ -173,6 +209,9 @@ def _groups(matrices: Iterator[Named]) -> Iterator[list[Named]]:
     group: list[Named] = []
     entries = 0
     for name, matrix in matrices:
+        if group and type(matrix) is not type(group[0][1]):
+            yield group
+            group, entries = [], 0
         group.append((name, matrix))
         entries += matrix.size
         if entries >= _TOGETHER:

@@ -17,8 +17,7 @@ from arcwise.features.parts import CODES, PartTokens, bucket, is_coordination, n
 from arcwise.features.tokens import Hashes
 from arcwise.kernels import inline_kernel, kernel
 from arcwise.parts.graph import Graph, Ints, Level
-from arcwise.parts.tables import Floats, Tables
-from arcwise.search.chart import Kind
+from arcwise.parts.tables import Floats, Kind, Tables
 
 
 class PartWeights(NamedTuple):

@@ -16,7 +16,7 @@ from arcwise.features.parts import (
     tri_sibling_features,
 )
 from arcwise.kernels import kernel
-from arcwise.search.chart import Kind
+from arcwise.parts.tables import Kind
 
 
 @kernel

@@ -17,7 +17,8 @@ from arcwise.learning.corpus import Corpus
 from arcwise.learning.online import Learner, Training, count_features, label_scores, move_weights
 from arcwise.learning.pruned import PrunedCorpus
 from arcwise.parts.graph import Graph, make_graph
-from arcwise.search.chart import Kind, make_levels
+from arcwise.parts.tables import Kind
+from arcwise.search.chart import make_levels
 from arcwise.search.derivations import chart_tree
 
 

@@ -11,7 +11,8 @@ from arcwise.errors import InputError
 from arcwise.parts.matrices import as_floats, as_matrix
 from arcwise.parts.tables import Floats
 
-_AXES = {
+# Every table, and what its axes stand for.
+TABLES = {
     "arcs": "h m",
     "siblings": "h s m",
     "grandchildren": "g h m",
@@ -79,7 +80,7 @@ class Scores:
     def __post_init__(self) -> None:
         object.__setattr__(self, "arcs", as_matrix(self.arcs))
         size = len(self.arcs)
-        for name, axes in _AXES.items():
+        for name, axes in TABLES.items():
             if name == "arcs" or getattr(self, name) is None:
                 continue
             table = as_floats(getattr(self, name), f"{name}: ")
@@ -90,6 +91,11 @@ class Scores:
                     expected=f"{shape}, as arcs are of shape {self.arcs.shape}",
                 )
             object.__setattr__(self, name, table)
+
+    @property
+    def size(self) -> int:
+        """How many scores there are in all tables."""
+        return sum(table.size for table in self.tables().values())
 
     def tables(self) -> dict[str, Floats]:
         """The tables that are there, by name."""

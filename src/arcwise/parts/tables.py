@@ -10,6 +10,14 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 
+class Kind(NamedTuple):
+    """A chart of the family: how many ancestors a complete and an incomplete span know, and how many siblings."""
+
+    complete: int
+    incomplete: int
+    siblings: int
+
+
 class Tables(NamedTuple):
     """What a tree scores, by what its arcs meet. An empty array counts as zeros; only `step` must be there.
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from arcwise.parts.folding import Levels, room_for_parts
 from arcwise.parts.graph import Graph
-from arcwise.parts.tables import Floats, Tables
-from arcwise.search.chart import Chart, Kind, make_chart
+from arcwise.parts.tables import Floats, Kind, Tables
+from arcwise.search.chart import Chart, make_chart
 from arcwise.search.chart_trees import k_best_arcs
 from arcwise.search.eisner import eisner_trees
 from arcwise.search.passes import backward, forward

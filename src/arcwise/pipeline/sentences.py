@@ -21,7 +21,7 @@ from arcwise.features.templates import Templates
 from arcwise.features.tokens import Tokens, hash_tokens, longest_sentence, make_tokens
 from arcwise.kernels import kernel
 from arcwise.parts.arcs import keep_heads, make_arcs, prune
-from arcwise.search.chart import Kind
+from arcwise.parts.tables import Kind
 from arcwise.search.spanning_tree import make_room, spanning_tree
 from arcwise.search.status import FOUND
 

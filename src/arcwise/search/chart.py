@@ -41,16 +41,7 @@ import numpy as np
 
 from arcwise.kernels import inline_kernel, kernel
 from arcwise.parts.graph import Graph, Ints, Level, Numbers, first_level, next_level
-from arcwise.parts.tables import Floats, Tables
-
-
-class Kind(NamedTuple):
-    """A chart of the family: how many ancestors a complete and an incomplete span know, and how many siblings."""
-
-    complete: int
-    incomplete: int
-    siblings: int
-
+from arcwise.parts.tables import Floats, Kind, Tables
 
 CHARTS = {
     "eisner": Kind(0, 0, 0),
@@ -67,26 +58,29 @@ CHARTS = {
 
 # The kinds of items, in the order in which those of one width are built.
 BETWEEN, ONE, TWO, DONE, COMPLETE = range(5)
-KIND, CELL, X, Y, Z = range(5)  # the columns of `items`: what x, y and z are, `find_ways` tells
-ROOM = 256  # items whose ways are found together
+# The columns of `items`: what x, y and z are, `find_ways` tells; then the two cells of the best way to build it.
+KIND, CELL, X, Y, Z, FIRST, SECOND = range(7)
+LISTED, BEST, SUMMED = range(3)  # what `find_ways` does with the ways of an item
+
+# A kernel is compiled anew for every constant and every type that another kernel calls it with: these are given as what they are.
+Whole = int | np.int64
+Choice = bool | np.bool_
 
 
 class Chart(NamedTuple):
     """A chart for one sentence. The scores of all items lie in `cells`.
 
-    upper, lower: the levels of complete and incomplete spans. below: the level under `upper`, by whose slots S is numbered (if
-    `upper` is level 0: by pairs of vertices). width: the cells of C for each spine, which come first; the left half that ends at
-    e has column e, the right one column e + 1. between, one, two, done: where the cells of S, of H with no or one sibling, of H
-    with two, and of I begin. zero: a cell that holds 0. items: int32, what to build, in order, rows of 5. groups: where the items
-    begin that do not depend on each other, and the end, `counts[0]` of them. item: of each cell, -1 if nothing is to be built
-    there.
+    upper, lower: the levels of complete and incomplete spans. width: the cells of C for each spine, which come first; the left
+    half that ends at e has column e, the right one column e + 1. S is numbered by the slots of the level under `upper`, or by
+    pairs of vertices if `upper` is level 0. between, one, two, done: where the cells of S, of H with no or one sibling, of H
+    with two, and of I begin. zero: a cell that holds 0. items: int32, what to build, `total[0]` rows of 7, each after all it is
+    built from. item: of each cell, -1 if nothing is to be built there.
     """
 
     kind: Kind
     graph: Graph
     upper: Level
     lower: Level
-    below: Level
     tables: Tables
     single_root: bool
     width: int
@@ -97,18 +91,16 @@ class Chart(NamedTuple):
     zero: int
     cells: Floats
     items: Ints
-    groups: Numbers
-    counts: Numbers
+    total: Numbers
     item: Ints
 
 
 class Ways(NamedTuple):
-    """The ways to build some items, each in `most` ways at most: those of the i-th are start[i] .. start[i + 1] - 1.
+    """The ways to build some items: those of the i-th are start[i] .. start[i + 1] - 1.
 
     first, second: its two cells. score: of the whole. place: of the sibling it adds among the nearer arcs, -1 if it adds none.
     """
 
-    most: int
     start: Numbers
     first: Ints
     second: Ints
@@ -132,7 +124,7 @@ def make_levels(graph: Graph, kind: Kind) -> tuple[Level, Level, Level]:
 def make_chart(
     graph: Graph, levels: tuple[Level, Level, Level], kind: Kind, tables: Tables, single_root: bool
 ) -> Chart:
-    """The empty chart of one sentence: about 32 bytes an item. O(items)."""
+    """The empty chart of one sentence: about 40 bytes an item. O(items)."""
     upper, lower, below = levels
     vertices = len(graph.position)
     width = int(graph.position[vertices - 1]) + 2
@@ -153,23 +145,22 @@ def make_chart(
         cells[at] = tables.none[2 * upper.arc[q]] if len(tables.none) > 0 else 0.0
         cells[at + 1] = tables.none[2 * upper.arc[q] + 1] if len(tables.none) > 0 else 0.0
     chart = Chart(
-        kind, graph, upper, lower, below, tables, single_root, width, between, one, two, done, end, cells,
-        np.empty((end, 5), np.int32), np.zeros(4 * width + 1, np.int64), np.zeros(1, np.int64), item,
+        kind, graph, upper, lower, tables, single_root, width, between, one, two, done, end, cells,
+        np.empty((end, 7), np.int32), np.zeros(1, np.int64), item,
     )  # fmt: skip
-    _list_items(chart)
+    _list_items(chart, below)
     return chart
 
 
 @kernel
-def make_ways(chart: Chart, items: int) -> Ways:
-    """Room for the ways to build so many items of any kind."""
-    graph, most = chart.graph, chart.width
-    for v in range(len(graph.position)):
-        most = max(most, int(graph.out[v + 1] - graph.out[v]) + 1)
+def make_ways(width: int, out: Ints, items: Whole) -> Ways:
+    """Room for the ways to build so many items of any kind, in a chart of this width with arcs counted by `out`."""
+    most = width
+    for v in range(len(out) - 1):
+        most = max(most, int(out[v + 1] - out[v]) + 1)
     room = most * items
     return Ways(
-        most,
-        np.zeros(ROOM + 1, np.int64),
+        np.zeros(items + 1, np.int64),
         np.empty(room, np.int32),
         np.empty(room, np.int32),
         np.empty(room),
@@ -213,19 +204,13 @@ def _set_item(items: Ints, item: Ints, number: int, kind: int, cell: int, x: int
 
 
 @kernel
-def _list_items(chart: Chart) -> None:
-    """List all items, the narrower first, and of one width those of one kind after another."""
-    graph, upper, lower, below, siblings = (
-        chart.graph,
-        chart.upper,
-        chart.lower,
-        chart.below,
-        chart.kind.siblings,
-    )
+def _list_items(chart: Chart, below: Level) -> None:
+    """List all items, the narrower first, and of one width in the order of their kinds."""
+    graph, upper, lower, siblings = chart.graph, chart.upper, chart.lower, chart.kind.siblings
     position, head, modifier, out, right, pairs = (
         graph.position, graph.head, graph.modifier, graph.out, graph.right, graph.pairs,
     )  # fmt: skip
-    items, item, groups, width = chart.items, chart.item, chart.groups, chart.width
+    items, item, width = chart.items, chart.item, chart.width
     vertices, arcs, n = len(position), len(head), width - 2
     lengths = np.zeros(arcs, np.int32)
     for b in range(1, arcs):
@@ -239,7 +224,7 @@ def _list_items(chart: Chart) -> None:
             outer[pairs[b] + k] = b
             distances[pairs[b] + k] = lengths[b] - lengths[side + k]
     pair_order, pair_first = _by_length(distances, n)
-    number = group = 0
+    number = 0
     for w in range(1, n + 1):
         for k in range(pair_first[w], pair_first[w + 1] if siblings > 0 else pair_first[w]):
             pair = pair_order[k]
@@ -260,8 +245,6 @@ def _list_items(chart: Chart) -> None:
                 cell = chart.between + below.slots[p] + pair - pairs[out[h]]
                 steps = below.steps[p] - out[h]
                 number = _set_item(items, item, number, BETWEEN, cell, steps + x, steps + y, 0)
-        group += 1
-        groups[group] = number
 
         for k in range(arc_first[w], arc_first[w + 1]):
             b = arc_order[k]
@@ -276,20 +259,11 @@ def _list_items(chart: Chart) -> None:
                         slots = chart.two + lower.slots[p] + pairs[b] - pairs[out[h]]
                         for place in range(graph.inner[b]):
                             number = _set_item(items, item, number, TWO, slots + place, p, side + place, b)
-        group += 1
-        groups[group] = number
-
-        if siblings > 0:
-            for k in range(arc_first[w], arc_first[w + 1]):
-                b = arc_order[k]
-                h = head[b]
-                for i in range(upper.first[h], upper.first[h + 1]):
-                    q = upper.at[i]
-                    if _within(upper.above[q], position[h], position[modifier[b]]):
-                        cell = chart.done + upper.steps[q] + b - out[h]
-                        number = _set_item(items, item, number, DONE, cell, q, b, 0)
-        group += 1
-        groups[group] = number
+            for i in range(upper.first[h], upper.first[h + 1] if siblings > 0 else upper.first[h]):
+                q = upper.at[i]
+                if _within(upper.above[q], position[h], position[modifier[b]]):
+                    cell = chart.done + upper.steps[q] + b - out[h]
+                    number = _set_item(items, item, number, DONE, cell, q, b, 0)
 
         for q in range(len(upper.head)):
             h = upper.head[q]
@@ -303,9 +277,7 @@ def _list_items(chart: Chart) -> None:
             e = x - w
             if right[h] > out[h] and e >= 1 and not x > above >= e:
                 number = _set_item(items, item, number, COMPLETE, q * width + e, q, e, 0)
-        group += 1
-        groups[group] = number
-    chart.counts[0] = group
+    chart.total[0] = number
 
 
 @inline_kernel
@@ -332,10 +304,11 @@ def _between(
 
 
 @kernel
-def find_ways(chart: Chart, begin: int, end: int, ways: Ways) -> int:
-    """Find all ways to build the items from `begin` on, as far as there is room, up to `end`; returns where it came to.
+def find_ways(chart: Chart, begin: Whole, end: Whole, ways: Ways, settle: Whole) -> None:
+    """Find all ways to build the items from `begin` up to `end`: LISTED in `ways`, which must have room for so many items; or, room
+    for one, to fill the cell of each with its BEST score or with the log of the SUMMED ones.
 
-    The items must not depend on each other. Here and nowhere else the recurrences are spelled out.
+    Here and nowhere else the recurrences are spelled out.
     """
     graph, upper, lower, tables = chart.graph, chart.upper, chart.lower, chart.tables
     position, head, modifier, out, right, inner, pairs, triples = (
@@ -351,8 +324,6 @@ def find_ways(chart: Chart, begin: int, end: int, ways: Ways) -> int:
     ancestors, vertices = chart.kind.complete, len(position)
     count = 0
     for number in range(begin, end):
-        if number - begin == ROOM or count + ways.most > len(ways.score):
-            return number
         kind, x, y, z = items[number, KIND], items[number, X], items[number, Y], items[number, Z]
 
         if kind == BETWEEN:  # two halves that meet between the heads of the spines x and y
@@ -436,5 +407,18 @@ def find_ways(chart: Chart, begin: int, end: int, ways: Ways) -> int:
                 more = score + _or_zero(tables.triple, triple + k) + _or_zero(tables.run, run + k)
                 count = _put(ways, cells, count, twos + k, between, more, k)
 
-        ways.start[number - begin + 1] = count
-    return end
+        if settle == LISTED:
+            ways.start[number - begin + 1] = count
+            continue
+        best, way = -np.inf, 0
+        for k in range(count):
+            if ways.score[k] > best:
+                best, way = ways.score[k], k
+        items[number, FIRST], items[number, SECOND] = ways.first[way], ways.second[way]
+        if settle == SUMMED and count > 1:
+            total = 0.0
+            for k in range(count):
+                total += np.exp(ways.score[k] - best)
+            best += np.log(total)
+        cells[items[number, CELL]] = best
+        count = 0

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from arcwise.parts.graph import Ints
-from arcwise.search.chart import KIND, ONE, TWO, Chart, Y, Z, find_ways, make_ways
-from arcwise.search.derivations import derive
+from arcwise.search.chart import CHARTS, KIND, LISTED, ONE, TWO, Chart, Y, Z, find_ways, make_ways
+from arcwise.search.derivations import chart_tree
 from arcwise.search.part_chart import PartChart
 from arcwise.search.passes import forward
 from arcwise.search.result import Parse
@@ -17,12 +17,10 @@ from arcwise.search.result import Parse
 
 def best_parse(parts: PartChart) -> Parse:
     """The best tree; NoTreeError if there is none."""
-    chart = parts.chart()
-    score = forward(chart, False)
+    arcs = np.zeros(parts.graph.position[-1] + 1, np.int32)
+    score = chart_tree(parts.graph, parts.levels, CHARTS[parts.method], parts.tables, parts.single_root, arcs)
     if score == -np.inf:
         raise parts.no_tree()
-    arcs = np.zeros(chart.width - 1, np.int32)
-    derive(chart, False, np.zeros(1, np.uint64), arcs)
     return parts.parse(arcs, score, score)
 
 
@@ -79,7 +77,7 @@ class _LazyTrees:
 
     def __init__(self, chart: Chart) -> None:
         self.chart = chart
-        self._room = make_ways(chart, 1)
+        self._room = make_ways(chart.width, chart.graph.out, 1)
         self._cells: dict[int, _Cell] = {}
 
     def derivation(self, cell: int, rank: int) -> _Derivation | None:
@@ -163,7 +161,7 @@ class _LazyTrees:
             cell.found.append(_Derivation(-float(chart.cells[at]), 0, 0, 0))
             cell.exhausted = True
         else:
-            find_ways(chart, number, number + 1, room)
+            find_ways(chart, number, number + 1, room, LISTED)
             count = int(room.start[1])
             ways = list(zip(room.first[:count].tolist(), room.second[:count].tolist(), strict=True))
             cell = _Cell(ways, (-room.score[:count]).tolist())

@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from arcwise.errors import ArcwiseError, InputError
 from arcwise.parts.matrices import Batch, Matrix, as_batch, as_matrix, place
+from arcwise.parts.scores import Scores
+from arcwise.search.chart import CHARTS
 from arcwise.search.chart_trees import best_parse, k_best_parses
 from arcwise.search.constraints import Arc, constrain, each_of
 from arcwise.search.eisner import eisner_trees
@@ -84,7 +86,7 @@ def decode(
     required, forbidden: arcs (h, m) that the tree must have and must not have; for several matrices, one
         collection each.
     decoder: the method, "spanning-tree" or "eisner"; for tables "eisner", "sibling", "tri-sibling", "carreras", "model0",
-        "model1", "model2", "grand-tri-sibling" or "great-grandparent"; None picks one that fits.
+        "model1", "model2", "grand-tri-sibling" or "great-grandparent"; None picks one that fits. A chart takes a matrix, too.
     jobs: threads to share several matrices among. The result does not depend on it.
 
     Raises InputError for unusable scores or constraints, and NoTreeError if no tree is allowed. The same
@@ -98,6 +100,9 @@ def decode(
     """
     if block_degree is not None or well_nested:
         raise ArcwiseError("block_degree and well_nested are not available yet")
+    if decoder in CHARTS and decoder not in _METHODS and not is_parts(scores):
+        batch = as_batch(scores)  # without higher parts, but searched as if there were some
+        scores = Scores(scores) if batch is None else [Scores(S) for S in batch]
     if is_parts(scores):
         parses: Parse | list[Parse] = for_each(
             scores, jobs, best_parse, projective=projective, single_root=single_root, decoder=decoder,
@@ -140,6 +145,8 @@ def k_best(
     """
     if not isinstance(k, int | np.integer) or k < 1:
         raise InputError(f"k is {k!r}", expected="a number of trees, 1 or more")
+    if decoder in CHARTS and decoder not in _METHODS and not is_parts(scores):
+        scores = Scores(scores)
     if is_parts(scores):
         chart = part_chart(
             scores, projective=projective, single_root=single_root, decoder=decoder, required=required, forbidden=forbidden

@@ -15,9 +15,9 @@ from arcwise.parts.folding import Levels, fold, room_for_parts, unfold
 from arcwise.parts.graph import Graph, Ints, make_graph
 from arcwise.parts.matrices import place as place_of
 from arcwise.parts.scores import Scores, refuse
-from arcwise.parts.tables import Floats, Tables
+from arcwise.parts.tables import Floats, Kind, Tables
 from arcwise.search.best_heads import LIMIT
-from arcwise.search.chart import CHARTS, Chart, Kind, make_chart, make_levels
+from arcwise.search.chart import CHARTS, Chart, make_chart, make_levels
 from arcwise.search.constraints import Arc, constrain, each_of
 from arcwise.search.explain import explain
 from arcwise.search.result import Parse
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 _SUMMANDS = 16  # more tables than this never go to one array
 MOST_BYTES = 2 << 30  # that a chart may take
-_BYTES = 48  # a cell, with its item, its score and what is found of it
+_BYTES = 56  # a cell, with its item, its score and what is found of it
 
 # How much a chart must remember for each table.
 _NEEDS = {
@@ -90,6 +90,8 @@ class PartChart(NamedTuple):
 
 def is_parts(scores: Any) -> bool:
     """Whether scores are tables of parts, one or several, and not arc matrices."""
+    if type(scores) is np.ndarray:  # the usual case, and the shortest
+        return False
     if isinstance(scores, Sequence) and len(scores) > 0:
         return isinstance(scores[0], Parts)
     return isinstance(scores, Parts)
@@ -154,7 +156,7 @@ def part_chart(
     levels = make_levels(graph, kind)
     arrays = fold(tables, graph, levels)
     for array in arrays:
-        if not ((np.abs(array) < LIMIT) | np.isneginf(array)).all():
+        if len(array) > 0 and not ((np.abs(array) < LIMIT) | np.isneginf(array)).all():
             everything = room_for_parts(arrays, 1.0)
             read = unfold(
                 everything, {name: table.shape for name, table in tables.items()}, graph, levels, True

@@ -7,14 +7,18 @@ import numpy as np
 from arcwise.kernels import inline_kernel, kernel
 from arcwise.parts.tables import Floats, Tables
 from arcwise.search.chart import (
+    BEST,
     BETWEEN,
     CELL,
     COMPLETE,
     DONE,
     KIND,
+    LISTED,
     ONE,
+    SUMMED,
     TWO,
     Chart,
+    Choice,
     Ways,
     X,
     Y,
@@ -23,37 +27,21 @@ from arcwise.search.chart import (
     make_ways,
 )
 
-_TOGETHER = 16  # of the widest items
+_TOGETHER = 64  # items whose ways are listed in one call
 
 
 @kernel
-def forward(chart: Chart, sums: bool) -> float:
+def forward(chart: Chart, sums: Choice) -> float:
     """Score every item, by its best derivation or by the log of the sum over all; returns the score of all trees. O(ways)."""
-    cells, items = chart.cells, chart.items
-    ways = make_ways(chart, _TOGETHER)
-    scores, start = ways.score, ways.start
-    for group in range(chart.counts[0]):
-        begin, end = chart.groups[group], chart.groups[group + 1]
-        while begin < end:
-            reached = find_ways(chart, begin, end, ways)
-            for i in range(reached - begin):
-                best = -np.inf
-                for k in range(start[i], start[i + 1]):
-                    best = max(best, scores[k])
-                if sums and start[i + 1] - start[i] > 1:
-                    total = 0.0
-                    for k in range(start[i], start[i + 1]):
-                        total += np.exp(scores[k] - best)
-                    best += np.log(total)
-                cells[items[begin + i, CELL]] = best
-            begin = reached
-    return float(cells[goal(chart)])
+    ways = make_ways(chart.width, chart.graph.out, np.int64(1))
+    find_ways(chart, np.int64(0), chart.total[0], ways, np.int64(SUMMED if sums else BEST))
+    return float(chart.cells[goal(chart.width)])
 
 
 @inline_kernel
-def goal(chart: Chart) -> int:
-    """The cell of the root's complete span."""
-    return chart.width - 1
+def goal(width: int) -> int:
+    """The cell of the root's complete span, in a chart of this width."""
+    return width - 1
 
 
 @kernel
@@ -63,28 +51,28 @@ def backward(chart: Chart, sums: bool, found: Tables) -> Floats:
     Joins the same for every part to `found`, an array of which is empty if nobody asks for it. O(ways).
     """
     cells, items = chart.cells, chart.items
-    ways = make_ways(chart, _TOGETHER)
+    ways = make_ways(chart.width, chart.graph.out, np.int64(_TOGETHER))
     nothing = 0.0 if sums else -np.inf
     through = np.full(len(cells), nothing)
-    through[goal(chart)] = 1.0 if sums else cells[goal(chart)]
-    for group in range(chart.counts[0] - 1, -1, -1):
-        begin, end = chart.groups[group], chart.groups[group + 1]
-        while begin < end:
-            reached = find_ways(chart, begin, end, ways)
-            for i in range(reached - begin):
-                cell = items[begin + i, CELL]
-                here = through[cell]
-                if here == nothing:
-                    continue
-                for k in range(ways.start[i], ways.start[i + 1]):
-                    beyond = ways.score[k] - cells[cell]
-                    share = here * np.exp(beyond) if sums else here + beyond
-                    first, second = ways.first[k], ways.second[k]
-                    through[first] = _join(through[first], share, sums)
-                    through[second] = _join(through[second], share, sums)
-                    ways.score[k] = share
-            _join_parts(chart, begin, reached, ways, through, nothing, sums, found)
-            begin = reached
+    through[goal(chart.width)] = 1.0 if sums else cells[goal(chart.width)]
+    end = chart.total[0]
+    while end > 0:
+        begin = max(np.int64(0), end - _TOGETHER)
+        find_ways(chart, begin, end, ways, np.int64(LISTED))
+        for i in range(end - begin - 1, -1, -1):
+            cell = items[begin + i, CELL]
+            here = through[cell]
+            if here == nothing:
+                continue
+            for k in range(ways.start[i], ways.start[i + 1]):
+                beyond = ways.score[k] - cells[cell]
+                share = here * np.exp(beyond) if sums else here + beyond
+                first, second = ways.first[k], ways.second[k]
+                through[first] = _join(through[first], share, sums)
+                through[second] = _join(through[second], share, sums)
+                ways.score[k] = share
+        _join_parts(chart, begin, end, ways, through, nothing, sums, found)
+        end = begin
     if len(found.none) > 0:
         for q in range(1, len(chart.upper.head)):
             cell = q * chart.width + chart.graph.position[chart.upper.head[q]]
@@ -110,12 +98,11 @@ def _join_parts(
 ) -> None:
     """Give every part that a way of building an item adds its share, which `ways.score` holds."""
     graph, upper, lower, items = chart.graph, chart.upper, chart.lower, chart.items
-    if items[begin, KIND] == BETWEEN or items[begin, KIND] == COMPLETE:
-        return
     for number in range(begin, end):
-        if through[items[number, CELL]] == nothing:
+        kind = items[number, KIND]
+        if kind in (BETWEEN, COMPLETE) or through[items[number, CELL]] == nothing:
             continue
-        kind, x, y = items[number, KIND], items[number, X], items[number, Y]
+        x, y = items[number, X], items[number, Y]
         b = items[number, Z] if kind == TWO else y
         h = graph.head[b]
         first_pair = graph.pairs[graph.out[h]]

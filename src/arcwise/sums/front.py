@@ -17,10 +17,10 @@ from arcwise.search.part_chart import PartChart, Parts, for_each, is_parts
 from arcwise.search.pieces import in_pieces
 from arcwise.search.status import FOUND, REFUSED
 from arcwise.sums import part_sums
-from arcwise.sums.batches import flatten, read, unwrap, why
-from arcwise.sums.inside_outside import inside_outsides
+from arcwise.sums.batches import flatten, read, unflatten, unwrap, why
+from arcwise.sums.inside_outside import inside_outsides, one_inside_outside
 from arcwise.sums.labels import label_marginals, read_labelled, sum_labels
-from arcwise.sums.matrix_tree import matrix_trees
+from arcwise.sums.matrix_tree import matrix_trees, one_matrix_tree
 from arcwise.sums.projective_samples import sample_projective_trees
 from arcwise.sums.wilson import sample_trees
 
@@ -158,8 +158,8 @@ def expected_score(scores: Any, *, projective: bool = False, single_root: bool =
 def min_risk(scores: Any, *, projective: bool = False, single_root: bool = True, jobs: int = 1) -> Any:
     """The tree with the most right arcs to expect, when trees are as likely as exp(score): a `Parse`.
 
-    Exact: the best tree under the arcs' marginals. Its score is the number of right arcs to expect. Time, memory,
-    options and errors as of `marginals`.
+    Exact: the best tree under the arcs' marginals, among all with no arc of -inf. Its score is the number of right arcs to expect.
+    Time, memory, options and errors as of `marginals`.
 
     >>> parse = min_risk([[0, 5, 4], [0, 0, 3], [0, 9, 0]])
     >>> parse.heads, round(parse.score, 3)
@@ -269,14 +269,13 @@ def _distributions(
     batch: Batch, alone: bool, projective: bool, single_root: bool, jobs: int
 ) -> list[tuple[Matrix, float]]:
     """The marginals and the log partition function of every matrix."""
-    sums = inside_outsides if projective else matrix_trees
     if alone:  # without what several need: it costs as much as summing over ten words
-        S, one = batch[0], np.empty(1)
-        square = np.empty(S.shape)
-        code = sums(S.reshape(-1), np.array((len(S) - 1,)), bool(single_root), square.reshape(-1), one)[0]
+        one, square = one_inside_outside if projective else one_matrix_tree, np.empty_like(batch[0])
+        code, log_partition = one(batch[0], bool(single_root), square)
         if code != FOUND:
-            raise explain(S, int(code), bool(projective), bool(single_root))
-        return [(square, float(one[0]))]
+            raise explain(batch[0], code, bool(projective), bool(single_root))
+        return [(square, log_partition)]
+    sums = inside_outsides if projective else matrix_trees
 
     def sum_piece(piece: Batch, first: int) -> list[tuple[Matrix, float]]:
         flat, lengths = flatten(piece)
@@ -284,11 +283,7 @@ def _distributions(
         codes = sums(flat, lengths, bool(single_root), arcs, log_partitions)
         if codes.any():
             raise why(codes != FOUND, codes, piece, first, False, bool(projective), bool(single_root))
-        found, end = [], 0
-        for S, log_z in zip(piece, log_partitions.tolist(), strict=True):
-            start, end = end, end + S.size
-            found.append((arcs[start:end].reshape(S.shape), log_z))
-        return found
+        return list(zip(unflatten(arcs, piece), log_partitions.tolist(), strict=True))
 
     return in_pieces(batch, jobs, sum_piece)
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from arcwise.kernels import inline_kernel, kernel
+from arcwise.kernels import fused_kernel, inline_kernel, kernel
 from arcwise.search.best_heads import best_heads
 from arcwise.search.status import FOUND, NO_TREE, REFUSED
 from arcwise.sums.weights import UNSAFE, fill_weights, log_add, normalise, padded
@@ -149,7 +149,7 @@ def _dot(x: _Floats, j: int, y: _Floats, k: int, last: int, logs: bool) -> float
     return (a + b) + (c + d)
 
 
-@kernel
+@fused_kernel
 def _fill_inside(size: int, low: int, logs: bool, weights: _Floats, inside: Spans) -> None:
     """Sum over all ways to build every span between the vertices `low` and n."""
     nothing, one = (-np.inf, 0.0) if logs else (0.0, 1.0)
@@ -185,7 +185,7 @@ def _total(size: int, single_root: bool, logs: bool, chart: Chart) -> float:
     return total
 
 
-@kernel
+@fused_kernel
 def _outside(
     size: int, single_root: bool, logs: bool, found: float, chart: Chart, marginals: _Floats
 ) -> None:
@@ -229,6 +229,25 @@ def _outside(
 
 
 @kernel
+def one_inside_outside(S: _Floats, single_root: bool, marginals: _Floats) -> tuple[int, float]:
+    """The code and the log partition function of one matrix: `inside_outsides` without what only several need."""
+    size = S.shape[0]
+    return _checked(S, single_root, make_chart(size - 1), np.empty(size, np.int64), marginals)
+
+
+@kernel
+def _checked(
+    S: _Floats, single_root: bool, chart: Chart, best: NDArray[np.int64], marginals: _Floats
+) -> tuple[int, float]:
+    code, log_partition = best_heads(S, chart.x, best), -np.inf
+    if code != REFUSED:
+        log_partition = inside_outside(S, single_root, chart, marginals)
+        if code == FOUND and log_partition == -np.inf:
+            code = NO_TREE
+    return code, log_partition
+
+
+@kernel
 def inside_outsides(
     scores: _Floats,
     lengths: NDArray[np.int64],
@@ -257,12 +276,7 @@ def inside_outsides(
         size = lengths[b] + 1
         end = start + size * size
         S = scores[start:end].reshape(size, size)
-        codes[b] = best_heads(S, chart.x, best)
-        log_partitions[b] = -np.inf
-        if codes[b] != REFUSED:
-            arcs = marginals[start:end].reshape(size, size) if len(marginals) > 0 else marginals.reshape(0, 0)
-            log_partitions[b] = inside_outside(S, single_root, chart, arcs)
-            if codes[b] == FOUND and log_partitions[b] == -np.inf:
-                codes[b] = NO_TREE
+        arcs = marginals[start:end].reshape(size, size) if len(marginals) > 0 else marginals.reshape(0, 0)
+        codes[b], log_partitions[b] = _checked(S, single_root, chart, best, arcs)
         start = end
     return codes

@@ -129,38 +129,40 @@ def _eliminate(size: int, single_root: bool, logs: bool, room: Room) -> float:
     weights, heading, headed, pivots = room.weights, room.heading, room.headed, room.pivots
     log_partition = 0.0
     for k in range(size - 1, 0, -1):
+        arcs_from, arcs_to = heading[k], headed[k]
         for i in range(k):
-            heading[k, i], headed[k, i] = weights[k, i], weights[i, k]
-        add_rows(headed, k, True, k + 1, size, heading, heading, k, k, logs)
-        add_rows(heading, k, True, k + 1, size, headed, headed, k, k, logs)
-        pivots[k] = _sum(headed, k, 1 if single_root and k > 1 else 0, k, logs)
+            arcs_from[i], arcs_to[i] = weights[k, i], weights[i, k]
+        for e in range(k + 1, size):
+            room.x[e], room.y[e] = headed[e, k], heading[e, k]
+        add_rows(room.x, k + 1, size, heading, k, logs, arcs_from)
+        add_rows(room.y, k + 1, size, headed, k, logs, arcs_to)
+        pivots[k] = _sum(arcs_to[1 if single_root and k > 1 else 0 : k], logs)
         if logs:
             log_partition += pivots[k]
             for i in range(k):
-                headed[k, i] -= pivots[k]
+                arcs_to[i] -= pivots[k]
         else:
             log_partition += np.log(pivots[k])
             share = 1.0 / pivots[k]
             for i in range(k):
-                headed[k, i] *= share
+                arcs_to[i] *= share
     return log_partition
 
 
 @kernel
-def _sum(x: _Floats, k: int, first: int, end: int, logs: bool) -> float:
-    """The sum of x[k, i] for first <= i < end."""
+def _sum(x: _Floats, logs: bool) -> float:
     if logs:
         total = -np.inf
-        for i in range(first, end):
-            total = log_add(total, x[k, i])
+        for i in range(len(x)):
+            total = log_add(total, x[i])
         return total
     a = b = c = d = 0.0  # four sums, so that none waits for another
-    fours = (end - first) // 4
+    fours = len(x) // 4
     for four in range(fours):
-        i = first + 4 * four
-        a, b, c, d = a + x[k, i], b + x[k, i + 1], c + x[k, i + 2], d + x[k, i + 3]
-    for i in range(first + 4 * fours, end):
-        a += x[k, i]
+        i = 4 * four
+        a, b, c, d = a + x[i], b + x[i + 1], c + x[i + 2], d + x[i + 3]
+    for i in range(4 * fours, len(x)):
+        a += x[i]
     return (a + b) + (c + d)
 
 
@@ -170,33 +172,32 @@ def _fill_marginals(size: int, single_root: bool, factors: Factors, room: Room, 
     heading, headed, pivots, by_head, by_modifier = (
         room.heading, room.headed, room.pivots, room.by_head, room.by_modifier,
     )  # fmt: skip
-    logs, shares = factors.logs, room.x.reshape(1, -1)
+    logs = factors.logs
     nothing = -np.inf if logs else 0.0
     by_head[0, 0] = by_modifier[0, 0] = nothing
     for k in range(1, size):
-        for i in range(padded(k + 1)):
-            by_head[k, i] = by_modifier[k, i] = nothing
+        from_k, to_k = by_head[k], by_modifier[k]
+        from_k[: k + 1] = nothing
+        to_k[: k + 1] = nothing
         # An arc from k is worth its shares in the arcs that it has become ...
-        add_rows(headed, k, False, 0, k, by_head, by_head, k, k, logs)
-        add_rows(heading, k, False, 1, k, by_modifier, by_modifier, k, k, logs)
+        add_rows(headed[k], 0, k, by_head, k, logs, from_k)
+        add_rows(heading[k], 1, k, by_modifier, k, logs, to_k)
         # ... and an arc to k likewise, but it takes from the shares of the other heads.
         for i in range(k):
-            shares[0, i] = headed[k, i] + by_modifier[k, i] if logs else headed[k, i] * by_modifier[k, i]
-        modifiers = _sum(shares, 0, 0, k, logs)
+            room.x[i] = headed[k, i] + to_k[i] if logs else headed[k, i] * to_k[i]
+        modifiers = _sum(room.x[:k], logs)
         if logs:
             modifiers = np.exp(modifiers)
         for i in range(1 if single_root and k > 1 else 0, k):
-            x = by_modifier[k, i]
             if not logs:
-                by_modifier[k, i] = x + (1.0 - modifiers)
-            elif x < 40.0:
-                by_modifier[k, i] = np.log(max(0.0, np.exp(x) + 1.0 - modifiers))
+                to_k[i] += 1.0 - modifiers
+            elif to_k[i] < 40.0:
+                to_k[i] = np.log(max(0.0, np.exp(to_k[i]) + 1.0 - modifiers))
         share = 1.0 / pivots[k]
         for i in range(k):
-            x = by_modifier[k, i] - pivots[k] if logs else by_modifier[k, i] * share
-            by_modifier[k, i] = by_head[i, k] = x
-            by_modifier[i, k] = by_head[k, i]
-        by_head[k, k] = by_modifier[k, k] = nothing
+            to_k[i] = to_k[i] - pivots[k] if logs else to_k[i] * share
+            by_head[i, k], by_modifier[i, k] = to_k[i], from_k[i]
+        from_k[k] = to_k[k] = nothing
     for h in range(size):
         for m in range(size):
             x, w = by_head[h, m], room.weights[h, m]
@@ -212,6 +213,22 @@ def _fill_marginals(size: int, single_root: bool, factors: Factors, room: Room, 
             if top == -np.inf:  # scores so large that rounding ate every head: take the best tree's
                 marginals[room.heads[m], m] = 0.0
         normalise(marginals)
+
+
+@kernel
+def one_matrix_tree(S: _Floats, single_root: bool, marginals: _Floats) -> tuple[int, float]:
+    """The code and the log partition function of one matrix: `matrix_trees` without what only several need."""
+    return _checked(S, single_root, make_room(S.shape[0] - 1), marginals)
+
+
+@kernel
+def _checked(S: _Floats, single_root: bool, room: Room, marginals: _Floats) -> tuple[int, float]:
+    code, log_partition = best_heads(S, room.x, room.search.roots), -np.inf
+    if code != REFUSED:
+        log_partition = matrix_tree(S, single_root, room, marginals)
+        if code == FOUND and log_partition == -np.inf:
+            code = NO_TREE
+    return code, log_partition
 
 
 @kernel
@@ -243,12 +260,7 @@ def matrix_trees(
         size = lengths[b] + 1
         end = start + size * size
         S = scores[start:end].reshape(size, size)
-        codes[b] = best_heads(S, room.x, room.search.roots)
-        log_partitions[b] = -np.inf
-        if codes[b] != REFUSED:
-            arcs = marginals[start:end].reshape(size, size) if len(marginals) > 0 else marginals.reshape(0, 0)
-            log_partitions[b] = matrix_tree(S, single_root, room, arcs)
-            if codes[b] == FOUND and log_partitions[b] == -np.inf:
-                codes[b] = NO_TREE
+        arcs = marginals[start:end].reshape(size, size) if len(marginals) > 0 else marginals.reshape(0, 0)
+        codes[b], log_partitions[b] = _checked(S, single_root, room, arcs)
         start = end
     return codes

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from arcwise.kernels import inline_kernel, kernel
+from arcwise.kernels import fused_kernel, inline_kernel, kernel
 
 UNSAFE = -600.0  # logarithm of a sum below which weights may have been lost to underflow
 
@@ -48,7 +48,7 @@ def exp_of_negative(x: float) -> float:
     return p * power if x > _LEAST else 0.0
 
 
-@kernel
+@fused_kernel
 def fill_weights(
     S: NDArray[np.float64],
     single_root: bool,
@@ -119,7 +119,7 @@ def fill_weights(
     return scale + top
 
 
-@kernel
+@fused_kernel
 def _fill_row(
     scores: NDArray[np.float64],
     head: int,
@@ -146,44 +146,36 @@ def padded(width: int) -> int:
     return (width + _LANES - 1) // _LANES * _LANES
 
 
-@kernel
+@fused_kernel
 def add_rows(
     x: NDArray[np.float64],
-    at: int,
-    down: bool,
     first: int,
     end: int,
     rows: NDArray[np.float64],
-    out: NDArray[np.float64],
-    to: int,
     width: int,
     logs: bool,
+    out: NDArray[np.float64],
 ) -> None:
-    """Add x[at, r] times rows[r], or with `down` x[r, at] times it, to out[to], for first <= r < end: the O(n^3) loop.
+    """Add x[r] times rows[r] to `out`, for first <= r < end: the O(n^3) loop. With `logs`, all are logarithms.
 
-    With `logs`, all are logarithms. O((end - first) * width). The cells from `width` to padded(width) are worked on too, whatever they
-    hold. Rows are named by their numbers: counting references to views of them would take as long as the sums.
+    O((end - first) * width). The cells from `width` to padded(width) are worked on too, whatever they hold.
     """
     if logs:
         for r in range(first, end):
-            a = x[r, at] if down else x[at, r]
-            if a > -np.inf:
+            if x[r] > -np.inf:
                 for j in range(width):
-                    out[to, j] = log_add(out[to, j], a + rows[r, j])
+                    out[j] = log_add(out[j], x[r] + rows[r, j])
         return
     fours = (end - first) // 4
     for four in range(fours):
         r = first + 4 * four
-        if down:
-            a, b, c, d = x[r, at], x[r + 1, at], x[r + 2, at], x[r + 3, at]
-        else:
-            a, b, c, d = x[at, r], x[at, r + 1], x[at, r + 2], x[at, r + 3]
+        a, b, c, d = x[r], x[r + 1], x[r + 2], x[r + 3]
         for j in range(padded(width)):
-            out[to, j] += (a * rows[r, j] + b * rows[r + 1, j]) + (c * rows[r + 2, j] + d * rows[r + 3, j])
+            out[j] += (a * rows[r, j] + b * rows[r + 1, j]) + (c * rows[r + 2, j] + d * rows[r + 3, j])
     for r in range(first + 4 * fours, end):
-        a = x[r, at] if down else x[at, r]
+        a = x[r]
         for j in range(padded(width)):
-            out[to, j] += a * rows[r, j]
+            out[j] += a * rows[r, j]
 
 
 @kernel
