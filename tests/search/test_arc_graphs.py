@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise, product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -145,6 +146,17 @@ def test_labels_and_senses(chart, single_root):
         assert {tuple(arcs) for arcs in drawn[:, 1:].tolist()} <= set(choices)
 
 
+def test_senses_in_which_a_word_is_never_entered():
+    """Then there are as many spines that know one ancestor as know two."""
+    senses = [(0, 0), (0, 0), (0, 0), (0, 0), (7, 0), (0, 0), (8, 0)]
+    graph = ArcGraph(4, [(0, 1), (0, 2), (1, 2), (2, 3), (1, 3), (3, 4), (1, 4)], senses=senses)
+    scores = PartScores(graph, arcs=np.zeros(7), grandchildren=10.0 ** np.arange(7))
+    options: dict[str, Any] = {"projective": True, "single_root": False}
+    expected = [tree.score for tree in arcwise.k_best(scores, 9, decoder="model0", **options)]
+    for decoder in ("model1", "grand-tri-sibling", "great-grandparent"):
+        assert [tree.score for tree in arcwise.k_best(scores, 9, decoder=decoder, **options)] == expected
+
+
 def test_every_chart_is_tested():
     assert TABLES.keys() == CHARTS.keys()
 
@@ -183,6 +195,13 @@ def test_refusals():
         PartScores(graph, [1.0, 2.0], siblings=[1.0, 2.0, 3.0])
     with pytest.raises(InputError, match="table 'cousins'"):
         graph.parts("cousins")
+    with pytest.raises(InputError, match="int as the graph"):
+        PartScores(3, arcs=[1.0])  # type: ignore[arg-type]
+    shuffled = ArcGraph(2, [(1, 2), (0, 1), (2, 1)])
+    with pytest.raises(InputError, match=r"arcs\[0\] is nan"):
+        arcwise.decode(PartScores(shuffled, [np.nan, 1.0, 2.0]), projective=True)
+    with pytest.raises(NoTreeError, match="word 1 has no allowed head"):
+        arcwise.decode(PartScores(shuffled, [1.0, -np.inf, -np.inf]), projective=True)
     with pytest.raises(InputError, match=r"arcs\[1\] is nan"):
         arcwise.decode(PartScores(graph, [1.0, np.nan]), projective=True)
     with pytest.raises(NoTreeError, match="word 2 has no allowed head"):

@@ -272,10 +272,19 @@ def test_refusals(monkeypatch):
             Scores(S, tri_siblings=np.zeros((4,) * 4), great_grandchildren=np.zeros((4,) * 4)),
             projective=True,
         )
-    with pytest.raises(InputError, match="required arcs from 1 to 3 and from 0 to 2 cross"):
-        arcwise.decode(Scores(S), projective=True, required=[(1, 3), (0, 2)])
+    for scores in (Scores(S), S):
+        with pytest.raises(NoTreeError, match="required arcs from 0 to 2 and from 1 to 3 cross"):
+            arcwise.decode(scores, projective=True, required=[(1, 3), (0, 2)])
     with pytest.raises(InputError, match="matrix 1: float, expected tables"):
         arcwise.decode([Scores(S), 1.0], projective=True)  # type: ignore[list-item]
+    with pytest.raises(InputError, match="required is None"):
+        arcwise.decode(Scores(S), projective=True, required=None)  # type: ignore[call-overload]
+    with pytest.raises(InputError, match="several tables of parts, expected one"):
+        arcwise.k_best([Scores(S)], 2, projective=True)
+    with pytest.raises(InputError, match="labelled=True for tables"):
+        arcwise.marginals(Scores(S), projective=True, labelled=True)
+    with pytest.raises(InputError, match="jobs is 0"):
+        arcwise.log_partition(Scores(S), projective=True, jobs=0)
     monkeypatch.setattr(part_chart, "MOST_BYTES", 1000)
     with pytest.raises(InputError, match="fewer arcs"):
         arcwise.decode(Scores(S, grandchildren=cube), projective=True)
@@ -301,6 +310,41 @@ def test_pruned_long_sentences():
         Scores(S[: n + 1, : n + 1]), 3, projective=True, single_root=False, decoder="sibling"
     )
     assert [other.score for other in best] == [n, n - 1, n - 1]
+
+
+@pytest.mark.parametrize("size", [1e4, 1e8, 1e12, 1e16])
+def test_great_scores_cost_no_digits(size):
+    rng = np.random.default_rng(1)
+    S, siblings = rng.normal(size=(6, 6)), rng.normal(size=(6, 6, 6))
+    plain, great = Scores(S, siblings=siblings), Scores(np.full((6, 6), size), siblings=siblings)
+    flat = Scores(np.zeros((6, 6)), siblings=siblings)
+    np.testing.assert_allclose(
+        arcwise.marginals(great, projective=True), arcwise.marginals(flat, projective=True), atol=1e-12
+    )
+    assert arcwise.entropy(great, projective=True) == pytest.approx(
+        arcwise.entropy(flat, projective=True), rel=1e-12
+    )
+    np.testing.assert_array_equal(
+        arcwise.sample(great, 50, projective=True), arcwise.sample(flat, 50, projective=True)
+    )
+    moved = Scores(S + size * (np.arange(6) > 2), siblings=siblings)
+    if size <= 1e8:  # the scores themselves have lost the digits else
+        np.testing.assert_allclose(
+            arcwise.marginals(moved, projective=True), arcwise.marginals(plain, projective=True), atol=1e-6
+        )
+
+
+def test_a_chart_takes_matrices_and_generators_of_tables():
+    S = np.random.default_rng(0).normal(size=(6, 6))
+    best = arcwise.decode(S, projective=True)
+    assert arcwise.decode(S, projective=True, decoder="model1").heads.tolist() == best.heads.tolist()
+    found = arcwise.decode((Scores(S) for _ in range(2)), projective=True)  # type: ignore[call-overload]
+    assert [parse.heads.tolist() for parse in found] == [best.heads.tolist()] * 2
+    np.testing.assert_allclose(
+        arcwise.marginals(S, projective=True, parts=True).arcs,
+        arcwise.marginals(S, projective=True),
+        atol=1e-12,
+    )
 
 
 def test_several_tables_and_threads():

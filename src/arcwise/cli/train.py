@@ -35,8 +35,8 @@ _SIZES: dict[str, dict[str, int]] = {
 @click.option("--dev", type=click.Path(), help="The treebank that decides which epoch is kept.")
 @click.option("-o", "--output", required=True, metavar="MODEL", help="Where to write the model.")
 @click.option(
-    "--order", type=click.Choice(["1", "2", "3"]), default="1", show_default=True,
-    help="How many arcs are scored together at most; 2 and 3 need --projective.",
+    "--order", type=click.Choice(["1", "2", "3"]),
+    help="How many arcs are scored together at most; 2 and 3 need --projective.  [default: 1, or that of --parts]",
 )  # fmt: skip
 @click.option("--projective", is_flag=True, help="Only trees whose arcs do not cross, found by a chart.")
 @click.option(
@@ -99,7 +99,7 @@ def command(
     treebank: str,
     dev: str | None,
     output: str,
-    order: str,
+    order: str | None,
     projective: bool,
     parts: str | None,
     beam: float | None,
@@ -137,14 +137,16 @@ def command(
 
     given = {name: value for name, value in options.items() if value is not None}
     settings: dict[str, Any] = dict(_SIZES[size])
+    if order is None:
+        order = next((order for order, charts in _ORDERS.items() if parts in charts), "1")
     if parts is not None and parts not in _ORDERS[order]:
-        raise click.UsageError(
-            f"--parts {parts} is not of order {order}, but {', '.join(_ORDERS[order])} are"
-        )
+        raise click.UsageError(f"--parts {parts} is not of order {order}")
     if projective:
         settings |= {"search": parts or _ORDERS[order][-1], "threshold": _THRESHOLD, "pruning": "projective"}
     elif order != "1" or parts is not None:
         raise click.UsageError("--order 2 and 3, and --parts, need --projective")
+    if beam is not None and math.isnan(beam):
+        raise click.UsageError("--prune nan")
     if beam is not None:
         settings["threshold"] = -math.log(beam) if beam > 0 else math.inf
     if pruning is not None:

@@ -21,6 +21,8 @@ _CONJUNCTIONS = ("CCONJ", "CONJ", "CC", "C", "Conj", "conj")
 _LONGEST_SIDE = 3
 MOST_WORDS = 4  # of a part
 
+Template = tuple[tuple[tuple[int, int], ...], ...]  # of every word, (attribute, offset) pairs
+
 SIBLINGS = """
 C | C | C         P | P | P         . | C | C         . | P | P
 . | L | L         . | L | C         . | C | L         . | F | P         . | P | F
@@ -75,7 +77,7 @@ class PartTemplates(NamedTuple):
     conjunctions: NDArray[np.int32]
 
 
-def _parse_group(text: str, words: int) -> list[tuple[tuple[tuple[int, int], ...], ...]]:
+def _parse_group(text: str, words: int) -> list[Template]:
     """
     >>> _parse_group("P-1 P | P | .", 3)
     [(((3, -1), (3, 0)), ((3, 0),), ())]
@@ -91,6 +93,14 @@ def _conjunctions(vocabulary: Vocabulary) -> NDArray[np.int32]:
     tags = [np.array(list(tag.encode()), np.uint8) for tag in _CONJUNCTIONS]
     numbers = [find_key(vocabulary, np.uint64(hash_bytes(tag, 0, len(tag), UPOS))) for tag in tags]
     return np.array([number for number in numbers if number > 0], np.int32)
+
+
+def parse_part_templates(
+    siblings: str, grandchildren: str, coordination: str, grand_siblings: str, tri_siblings: str
+) -> list[list[Template]]:
+    """The templates of each group; ValueError for what is none."""
+    groups = [_parse_group(text, 3) for text in (siblings, grandchildren, coordination)]
+    return groups + [_parse_group(text, 4) for text in (grand_siblings, tri_siblings)]
 
 
 def compile_part_templates(
@@ -109,8 +119,7 @@ def compile_part_templates(
     >>> templates.words[:3].tolist(), templates.grandchildren, templates.end
     ([[1, 1], [1, 0], [1, 2]], 1, 2)
     """
-    groups = [_parse_group(text, 3) for text in (siblings, grandchildren, coordination)]
-    groups += [_parse_group(text, 4) for text in (grand_siblings, tri_siblings)]
+    groups = parse_part_templates(siblings, grandchildren, coordination, grand_siblings, tri_siblings)
     templates = [template for group in groups for template in group]
     numbers: dict[tuple[tuple[int, int], ...], int] = {(): 0}
     words = np.zeros((MOST_WORDS, len(templates)), np.int32)

@@ -14,6 +14,8 @@ from arcwise.parts.graph import make_graph, sort_arcs
 from arcwise.parts.matrices import as_floats
 from arcwise.parts.tables import Floats
 
+_MOST_PAIRS = 1 << 28  # of arcs from one head, of which numbers are kept: 2 GiB
+
 
 class ArcGraph:
     """Candidate arcs of a sentence of n words, each with a label and with a sense of its head and of its modifier, if these matter.
@@ -61,10 +63,21 @@ class ArcGraph:
         numbers = numbers.reshape(-1)[1 : 2 * len(pairs) + 1].reshape(-1, 2)
         position = vertices[:, 0].astype(np.int32)
         head, modifier = numbers.T.astype(np.int32, order="C")
+        out = np.bincount(head, minlength=1).astype(np.int64)
+        if int((out * out).sum()) > _MOST_PAIRS:
+            raise InputError(
+                f"{len(pairs)} arcs between {n} words", expected="fewer: leave out unlikely ones"
+            )
         self.arcs = pairs
         self.order = sort_arcs(position, head, modifier)  # arc 1 + i of `graph` is arcs[order[i]]
         self.graph = make_graph(position, head, modifier)
         self.names = np.concatenate([[-1], self.order])  # by the graph's numbers
+
+    def as_given(self, arcs: Floats) -> Floats:
+        """Numbers of arcs in the order of the graph, in the order in which the arcs were given."""
+        given = np.empty_like(arcs)
+        given[self.order] = arcs
+        return given
 
     def parts(self, table: str) -> NDArray[np.int64]:
         """The parts that a table scores, in order, each as the numbers of its arcs from the top down and from the head outwards.
@@ -74,6 +87,8 @@ class ArcGraph:
         """
         if table not in RULES:
             raise InputError(f"table {table!r}", expected=f"one of {', '.join(RULES)}")
+        if table == "arcs":
+            return np.arange(len(self.arcs))[:, np.newaxis]
         width = max(rule.ancestors + _width(rule.pattern) for rule in RULES[table])
         rows = [self._rows(rule) for rule in RULES[table]]
         assert all(row.shape[1] == width for row in rows)
@@ -133,6 +148,8 @@ class PartScores:
     """
 
     def __init__(self, graph: ArcGraph, arcs: Any, **tables: Any) -> None:
+        if not isinstance(graph, ArcGraph):
+            raise InputError(f"{type(graph).__name__} as the graph", expected="an ArcGraph")
         self.graph = graph
         self._tables: dict[str, Floats] = {}
         for name, table in {"arcs": arcs, **tables}.items():

@@ -17,7 +17,7 @@ import numpy as np
 
 from arcwise.kernels import inline_kernel, kernel
 from arcwise.parts.graph import Graph, Level, first_level, next_level
-from arcwise.parts.tables import Floats, Tables
+from arcwise.parts.tables import Floats, Kind, Tables
 
 Levels = tuple[Level, Level, Level]
 
@@ -59,14 +59,14 @@ _OF_COMPLETE = (
 )  # the others are over the level of incomplete spans, but for pair, triple and none
 
 
-def fold(tables: Mapping[str, Floats], graph: Graph, levels: Levels) -> Tables:
+def fold(tables: Mapping[str, Floats], graph: Graph, levels: Levels, kind: Kind) -> Tables:
     """The arrays for a chart with these levels. O(entries read), which are those of the graph's parts."""
     arrays: dict[str, Floats] = {}
     for name, table in tables.items():
         for rule, entries in _entries(name, table, graph):
             if rule.array not in arrays:
                 arrays[rule.array] = np.zeros(_length(rule.array, graph, levels))
-            _walk(rule, entries, arrays[rule.array], graph, levels, gather=True, sums=True)
+            _walk(rule, entries, arrays[rule.array], graph, levels, kind, gather=True, sums=True)
     return Tables(**{name: arrays.get(name, np.empty(0)) for name in Tables._fields})
 
 
@@ -76,13 +76,18 @@ def room_for_parts(tables: Tables, nothing: float) -> Tables:
 
 
 def unfold(
-    found: Tables, shapes: Mapping[str, tuple[int, ...]], graph: Graph, levels: Levels, sums: bool
+    found: Tables,
+    shapes: Mapping[str, tuple[int, ...]],
+    graph: Graph,
+    levels: Levels,
+    kind: Kind,
+    sums: bool,
 ) -> dict[str, Floats]:
     """What was found of every part, as tables of these shapes: added up, or the greatest, where an entry is several parts."""
     tables = {name: np.full(shape, 0.0 if sums else -np.inf) for name, shape in shapes.items()}
     for name, table in tables.items():
         for rule, entries in _entries(name, table, graph):
-            _walk(rule, entries, getattr(found, rule.array), graph, levels, gather=False, sums=sums)
+            _walk(rule, entries, getattr(found, rule.array), graph, levels, kind, gather=False, sums=sums)
     return tables
 
 
@@ -122,7 +127,7 @@ def _length(array: str, graph: Graph, levels: Levels) -> int:
     level = levels[0] if array in _OF_COMPLETE else levels[1]
     return int(
         {
-            "pair": len(graph.triples) - 1,
+            "pair": graph.pairs[-1],
             "triple": graph.triples[-1],
             "none": 2 * len(graph.head),
             "slot": level.slots[-1],
@@ -134,10 +139,10 @@ def _length(array: str, graph: Graph, levels: Levels) -> int:
 
 
 def _walk(
-    rule: Rule, table: Floats, array: Floats, graph: Graph, levels: Levels, *, gather: bool, sums: bool
-) -> None:
+    rule: Rule, table: Floats, array: Floats, graph: Graph, levels: Levels, kind: Kind, *, gather: bool, sums: bool
+) -> None:  # fmt: skip
     upper, lower, below = levels
-    level = upper if rule.array in _OF_COMPLETE else lower
+    level, depth = (upper, kind.complete) if rule.array in _OF_COMPLETE else (lower, kind.incomplete)
     size = table.shape[0] if table.ndim > 1 else 0
     flat = table.reshape(-1)
     if rule.pattern == NONE:
@@ -147,7 +152,19 @@ def _walk(
     spineless = rule.array in ("pair", "triple")
     known = ancestry(graph, rule.ancestors) if size == 0 else below
     _walk_parts(
-        graph, level, below, known, rule.pattern, rule.ancestors, spineless, flat, size, array, gather, sums
+        graph,
+        level,
+        below,
+        known,
+        depth,
+        rule.pattern,
+        rule.ancestors,
+        spineless,
+        flat,
+        size,
+        array,
+        gather,
+        sums,
     )
 
 
@@ -174,6 +191,7 @@ def _walk_parts(
     level: Level,
     below: Level,
     known: Level,
+    depth: int,
     pattern: int,
     ancestors: int,
     spineless: bool,
@@ -190,9 +208,9 @@ def _walk_parts(
         h = np.int64(position[v])
         if (spineless and p != level.at[level.first[v]]) or (ancestors > 0 and h == 0):
             continue
-        q = np.int64(v)  # the spine that knows only what the rule does
-        if ancestors > 0:
-            q = np.int64(p) if len(known.head) == len(level.head) else np.int64(level.below[p])
+        q = np.int64(v if size == 0 else 0)  # the spine that knows only what the rule does
+        if ancestors > 0 and size == 0:
+            q = np.int64(p) if ancestors == depth else np.int64(level.below[p])
         prefix = np.int64(0)
         if ancestors == 2:
             if level.above[p] <= 0:

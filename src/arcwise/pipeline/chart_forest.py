@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from arcwise.errors import ArcwiseError
 from arcwise.parts.folding import Levels, room_for_parts
 from arcwise.parts.graph import Graph
 from arcwise.parts.tables import Floats, Kind, Tables
@@ -39,7 +40,12 @@ class ChartForest(NamedTuple):
         squares = [np.zeros(0) for _ in self.parts]
         log_partitions = np.empty(len(self.parts))
         for k, part in enumerate(self.parts):
-            tables = Tables(*(scores / self.temperature for scores in part.tables))
+            with np.errstate(over="ignore"):  # then they are refused
+                tables = Tables(*(scores / self.temperature for scores in part.tables))
+            if not all(np.isfinite(scores).all() for scores in tables):
+                raise ArcwiseError(
+                    f"no probabilities: the scores are too great for temperature {self.temperature}"
+                )
             chart = self._chart(part._replace(tables=tables))
             log_partitions[k] = forward(chart, True)
             if marginals:
@@ -82,7 +88,7 @@ def _arc_marginals(part: SentenceParts, chart: Chart) -> Floats:
     graph, lower = part.graph, part.levels[1]
     nothing = room_for_parts(Tables(*(scores[:0] for scores in part.tables)), 0.0)
     found = nothing._replace(step=np.zeros(len(part.tables.step)))
-    backward(chart, True, found)
+    backward(chart, True, found, np.zeros(1))
     square = np.zeros((len(graph.position),) * 2)
     spine = np.repeat(np.arange(len(lower.head)), np.diff(lower.steps))
     arcs = graph.out[lower.head[spine]] + np.arange(lower.steps[0], lower.steps[-1]) - lower.steps[spine]

@@ -57,9 +57,7 @@ def _keep_arcs(
 ) -> bool:
     """Prune; `heads` holds what is given, and then a projective tree whose arcs are all kept. False if there is none."""
     coarse_scores(tokens, weights.templates, weights.coarse, weights.coarse_bits, S)
-    for h in range(S.shape[0]):
-        for m in range(S.shape[0]):
-            S[h, m] *= weights.unit
+    S *= weights.unit
     keep_heads(S, heads)
     if eisner.eisner_tree(S, weights.single_root, spans, heads) != FOUND:
         return False

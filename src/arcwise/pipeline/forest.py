@@ -143,8 +143,8 @@ def find_forests(
 ) -> Iterator[tuple[int, int, Forest | ChartForest]]:
     """Fill in the best trees of all sentences, and give the forests of those marked in `whole`, a group (first, last + 1) at a time.
 
-    So memory is bounded: by 32 MB of scores, or those of one sentence. A group with a sentence for which no tree has what is given
-    is left out; the sentence's score is then -inf.
+    So memory is bounded: by 32 MB of arc scores, or those of one sentence; scores of higher parts take several times as much. A
+    group with a sentence for which no tree has what is given is left out; the sentence's score is then -inf.
     """
     for first, last in _groups(np.diff(rows.starts).tolist(), whole.tolist()):
         part = rows.part(first, last)

@@ -26,6 +26,7 @@ from arcwise.features.part_templates import (
     TRI_SIBLINGS,
     PartTemplates,
     compile_part_templates,
+    parse_part_templates,
 )
 from arcwise.features.templates import ARCS, COARSE, LABELS, compile_templates
 from arcwise.pipeline.sentences import FORBIDDEN, Weights
@@ -91,7 +92,7 @@ class Settings:
             raise InputError(f"pruning by {self.pruning!r} for spanning trees", expected="heads")
         try:
             check_label_templates(compile_templates(self.coarse, self.arcs, self.labels))
-            self.part_templates(vocabulary(np.empty(0, np.uint64)))
+            parse_part_templates(*self._part_templates)
         except (ValueError, AttributeError) as error:
             raise InputError(f"templates: {error}") from None
 
@@ -107,14 +108,11 @@ class Settings:
 
     def part_templates(self, words: Vocabulary) -> PartTemplates:
         """The templates of higher parts."""
-        return compile_part_templates(
-            words,
-            self.siblings,
-            self.grandchildren,
-            self.coordination,
-            self.grand_siblings,
-            self.tri_siblings,
-        )
+        return compile_part_templates(words, *self._part_templates)
+
+    @property
+    def _part_templates(self) -> tuple[str, str, str, str, str]:
+        return self.siblings, self.grandchildren, self.coordination, self.grand_siblings, self.tri_siblings
 
 
 @dataclass(frozen=True)

@@ -91,7 +91,6 @@ class Parser:
         self.model = model
         self.labels = model.names
         self.single_root = model.single_root
-        self.longest = LONGEST_IN_CHART if model.settings.projective else LONGEST
         self._weights = model.weights()
         self._temperatures = Temperatures.of(model)
         self._vocabulary = model.vocabulary()
@@ -101,6 +100,11 @@ class Parser:
         self._packed_names = _pack(model.names)
         self.tagger = model.tagger
         self.tokeniser = model.tokeniser or Tokeniser.general()
+
+    @property
+    def longest(self) -> int:
+        """How many words a sentence may have to be parsed in one piece."""
+        return LONGEST_IN_CHART if self.model.settings.projective else LONGEST
 
     def __repr__(self) -> str:
         roots = "one root" if self.single_root else "several roots"
@@ -289,8 +293,8 @@ class Parser:
             error = contradiction(block, int(sentence), kept, self.single_root)
             if error is None and np.isneginf(scores[sentence]):
                 error = InputError(
-                    "the heads given cross each other",
-                    expected="heads that a projective tree can have, for this model finds no others",
+                    "no projective tree has the heads and labels given",
+                    expected="some that one has, for this model finds no others",
                     file=block.file or None, line=int(block.lines[sentence]),
                 )  # fmt: skip
             if error is not None:

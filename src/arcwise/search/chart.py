@@ -29,7 +29,7 @@ a modifier below p, the items and their derivations are, with the scores of `arc
     C[p, e]     = I[p, b] + C[b, e]                                over all b up to e
 
 and with no sibling H[p, b] = step[p, b] + (C[b, back to the head] + first[p, b] (+) C[p, up to r] + C[b, down to r + 1]). Here (+)
-is a maximum for the best tree and a sum for the sum over trees: `arcwise.search.passes`. Every tree has exactly one derivation.
+is a maximum for the best tree and a sum for the sum over trees. Every tree has exactly one derivation.
 Pruned arcs have no items at all. With a single root, the root takes but its nearest modifier.
 """
 
@@ -216,9 +216,10 @@ def _list_items(chart: Chart, below: Level) -> None:
     for b in range(1, arcs):
         lengths[b] = abs(position[modifier[b]] - position[head[b]])
     arc_order, arc_first = _by_length(lengths, n)
-    outer = np.empty(pairs[arcs], np.int32)  # of each pair, the farther arc
-    distances = np.empty(pairs[arcs], np.int32)
-    for b in range(1, arcs):
+    number_of_pairs = pairs[arcs] if siblings > 0 else 0
+    outer = np.empty(number_of_pairs, np.int32)  # of each pair, the farther arc
+    distances = np.empty(number_of_pairs, np.int32)
+    for b in range(1, arcs if siblings > 0 else 1):
         side = _side(head, out, right, b)
         for k in range(graph.inner[b]):
             outer[pairs[b] + k] = b
@@ -226,7 +227,7 @@ def _list_items(chart: Chart, below: Level) -> None:
     pair_order, pair_first = _by_length(distances, n)
     number = 0
     for w in range(1, n + 1):
-        for k in range(pair_first[w], pair_first[w + 1] if siblings > 0 else pair_first[w]):
+        for k in range(pair_first[w], pair_first[w + 1]):
             pair = pair_order[k]
             b = outer[pair]
             h = head[b]

@@ -9,15 +9,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from arcwise.errors import InputError
+from arcwise.errors import InputError, NoTreeError
 
 Arc = tuple[int, int]
 
 
 def constrain(
-    S: NDArray[np.float64], required: Iterable[Arc], forbidden: Iterable[Arc], place: str = ""
+    S: NDArray[np.float64],
+    required: Iterable[Arc],
+    forbidden: Iterable[Arc],
+    place: str = "",
+    *,
+    projective: bool = False,
 ) -> NDArray[np.float64]:
     """A copy of S whose trees all have the required arcs (h, m), and none of the forbidden ones.
+
+    InputError if a word is given two heads, NoTreeError if trees are projective and two of the required arcs cross.
 
     >>> constrain(np.zeros((3, 3)), required=[(2, 1)], forbidden=[(1, 2)])
     array([[  0., -inf,   0.],
@@ -29,6 +36,8 @@ def constrain(
     for h, m in _arcs(required, "required", n, place):
         if heads.setdefault(m, h) != h:
             raise InputError(f"{place}required arcs give word {m} two heads, {heads[m]} and {h}")
+    if projective:
+        _refuse_crossing(heads, place)
     masked = S.copy()
     for h, m in _arcs(forbidden, "forbidden", n, place):
         if heads.get(m) == h:
@@ -41,13 +50,29 @@ def constrain(
     return masked
 
 
+def _refuse_crossing(heads: dict[int, int], place: str) -> None:
+    ends = sorted((min(h, m), -max(h, m), h, m) for m, h in heads.items())
+    around: list[
+        tuple[int, int, int, int]
+    ] = []  # the arcs that the present one may cross: each within the one before
+    for arc in ends:
+        while around and -around[-1][1] <= arc[0]:
+            around.pop()
+        if around and arc[1] < around[-1][1]:
+            (_, _, g, k), (_, _, h, m) = around[-1], arc
+            raise NoTreeError(
+                f"{place}the required arcs from {g} to {k} and from {h} to {m} cross: no projective tree has both"
+            )
+        around.append(arc)
+
+
 def each_of(arcs: Any, name: str, number: int) -> list[Any]:
     """For each of several sentences its own required or forbidden arcs; none for all if there are none at all."""
     try:
         each = list(arcs)
     except TypeError:
         raise InputError(f"{name} is {arcs!r}", expected="a collection of arcs for every matrix") from None
-    if arcs == ():
+    if isinstance(arcs, tuple) and not arcs:
         return [()] * number
     if len(each) != number:
         raise InputError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, overload
 
 import numpy as np
@@ -100,12 +100,14 @@ def decode(
     """
     if block_degree is not None or well_nested:
         raise ArcwiseError("block_degree and well_nested are not available yet")
+    if isinstance(scores, Iterator):
+        scores = list(scores)
     if decoder in CHARTS and decoder not in _METHODS and not is_parts(scores):
         batch = as_batch(scores)  # without higher parts, but searched as if there were some
         scores = Scores(scores) if batch is None else [Scores(S) for S in batch]
     if is_parts(scores):
         parses: Parse | list[Parse] = for_each(
-            scores, jobs, best_parse, projective=projective, single_root=single_root, decoder=decoder,
+            scores, jobs, lambda chart, number: best_parse(chart), projective=projective, single_root=single_root, decoder=decoder,
             required=required, forbidden=forbidden,
         )  # fmt: skip
         return parses
@@ -115,10 +117,10 @@ def decode(
     if batch is None:
         S = as_matrix(scores)
         if required is not _NONE or forbidden is not _NONE:
-            S = constrain(S, required, forbidden)
+            S = constrain(S, required, forbidden, projective=projective)
         return _search_one(S, method, search, single_root)
     if required is not _NONE or forbidden is not _NONE:
-        batch = _constrain_each(batch, required, forbidden)
+        batch = _constrain_each(batch, required, forbidden, projective)
 
     return in_pieces(
         batch, jobs, lambda piece, first: _search_many(piece, first, method, search, single_root)
@@ -137,7 +139,7 @@ def k_best(
 ) -> list[Parse]:
     """The k best trees of one matrix or table of parts, exactly: distinct, best first, all of them if there are fewer than k.
 
-    O(k n^3) time, O(k n^4) for projective trees; O(k n^2) memory; from the chart of a table O(k n log k) more. Options and errors
+    O(k n^3) time, O(k n^4) for projective trees; O(k n^2) memory; from the chart of a table O(k n^2) more. Options and errors
     as in `decode`; the bound of every parse is the score of the best one.
 
     >>> [(parse.heads.tolist(), parse.score) for parse in k_best([[0, 5, 4], [0, 0, 3], [0, 9, 0]], 3)]
@@ -148,12 +150,14 @@ def k_best(
     if decoder in CHARTS and decoder not in _METHODS and not is_parts(scores):
         scores = Scores(scores)
     if is_parts(scores):
+        if not isinstance(scores, Parts):
+            raise InputError("several tables of parts", expected="one")
         chart = part_chart(
             scores, projective=projective, single_root=single_root, decoder=decoder, required=required, forbidden=forbidden
         )  # fmt: skip
         return k_best_parses(chart, int(k))
     method, search = _pick(decoder, projective)
-    S = constrain(as_matrix(scores), required, forbidden)
+    S = constrain(as_matrix(scores), required, forbidden, projective=projective)
     best = _search_one(S, method, search, bool(single_root))
     trees = k_best_trees(S, int(k), search, bool(single_root))
     return [
@@ -203,11 +207,11 @@ def _search_many(batch: Batch, first: int, method: str, search: Search, single_r
     return parses
 
 
-def _constrain_each(batch: Batch, required: Any, forbidden: Any) -> list[Matrix]:
+def _constrain_each(batch: Batch, required: Any, forbidden: Any, projective: bool) -> list[Matrix]:
     """Every matrix with its own required and forbidden arcs."""
     must = each_of(required, "required", len(batch))
     must_not = each_of(forbidden, "forbidden", len(batch))
     return [
-        constrain(S, required, forbidden, place(b))
+        constrain(S, required, forbidden, place(b), projective=projective)
         for b, (S, required, forbidden) in enumerate(zip(batch, must, must_not, strict=True))
     ]

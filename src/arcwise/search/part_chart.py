@@ -28,7 +28,10 @@ T = TypeVar("T")
 
 _SUMMANDS = 16  # more tables than this never go to one array
 MOST_BYTES = 2 << 30  # that a chart may take
-_BYTES = 56  # a cell, with its item, its score and what is found of it
+_CELL, _PAIR = (
+    56,
+    24,
+)  # bytes of a cell, with its item, its score and what is found of it; of a pair of arcs from one head
 
 # How much a chart must remember for each table.
 _NEEDS = {
@@ -59,15 +62,25 @@ class PartChart(NamedTuple):
     tables: Tables
     single_root: bool
     place: str  # which of several this is, for errors
+    offset: float  # what was taken from the score of every tree
+    arcs: Floats  # their scores, after constraints
+
+    @property
+    def kind(self) -> Kind:
+        """What the chart remembers."""
+        return CHARTS[self.method]
 
     def chart(self) -> Chart:
         """An empty chart."""
-        return make_chart(self.graph, self.levels, CHARTS[self.method], self.tables, self.single_root)
+        return make_chart(self.graph, self.levels, self.kind, self.tables, self.single_root)
 
     def no_tree(self) -> ArcwiseError:
         """The error to raise if there is no tree."""
-        S = np.full((self.graph.position[-1] + 1,) * 2, -np.inf)
-        S[self.graph.position[self.graph.head[1:]], self.graph.position[self.graph.modifier[1:]]] = 0.0
+        S = self.arcs
+        if S.ndim == 1:
+            h, m = self.graph.position[self.graph.head[1:]], self.graph.position[self.graph.modifier[1:]]
+            S = np.full((self.graph.position[-1] + 1,) * 2, -np.inf)
+            np.maximum.at(S, (h, m), self.arcs)
         return explain(S, NO_TREE, True, self.single_root, self.place)
 
     def heads(self, arcs: Ints) -> NDArray[np.int32]:
@@ -131,62 +144,74 @@ def part_chart(
     decoder: str | None = None,
     required: Iterable[Arc] = (),
     forbidden: Iterable[Arc] = (),
+    shifted: bool = False,
     place: str = "",
 ) -> PartChart:
-    """Everything up to the search itself. InputError for what cannot be searched, and for what would take too much memory."""
+    """Everything up to the search itself. InputError for what cannot be searched, and for what would take too much memory.
+
+    shifted: take the best arc's score from all arcs into a word, so that sums of exponentials lose no digits to it.
+    """
     tables = scores.tables()
     method = pick_chart(tables, decoder)
     if not projective:
         raise InputError(f"{place}tables of parts with projective=False", expected="projective=True")
-    kind, required = CHARTS[method], list(required)
+    kind = CHARTS[method]
     if isinstance(scores, Scores):
-        S = tables["arcs"] = constrain(tables["arcs"], required, forbidden, place)
+        S = tables["arcs"] = constrain(tables["arcs"], required, forbidden, place, projective=True)
         allowed = ~np.isneginf(S)
         allowed[:, 0] = False
         np.fill_diagonal(allowed, False)
         head, modifier = (arcs.astype(np.int32) for arcs in np.nonzero(allowed))
         position = np.arange(len(S), dtype=np.int32)
-        _check_memory(kind, position, head, modifier, place)
+        _check_memory(kind, position, head, modifier, "forbid unlikely ones with -inf", place)
         graph = make_graph(position, head, modifier)
     else:
         graph = scores.graph.graph
         tables["arcs"] = _constrain_graph(graph, tables["arcs"], required, forbidden, place)
-        _check_memory(kind, graph.position, graph.head[1:], graph.modifier[1:], place)
-    _refuse_crossing(required, place)
+        advice = "leave unlikely ones out of the graph"
+        _check_memory(kind, graph.position, graph.head[1:], graph.modifier[1:], advice, place)
     levels = make_levels(graph, kind)
-    arrays = fold(tables, graph, levels)
+    offset = 0.0
+    if shifted:
+        tables["arcs"], offset = _shifted(tables["arcs"], graph)
+    arrays = fold(tables, graph, levels, kind)
     for array in arrays:
         if len(array) > 0 and not ((np.abs(array) < LIMIT) | np.isneginf(array)).all():
             everything = room_for_parts(arrays, 1.0)
-            read = unfold(
-                everything, {name: table.shape for name, table in tables.items()}, graph, levels, True
-            )
+            shapes = {name: table.shape for name, table in tables.items()}
+            read = unfold(everything, shapes, graph, levels, kind, True)
+            if isinstance(scores, PartScores):  # as the caller numbers the arcs
+                for of_arcs in (tables, read):
+                    of_arcs["arcs"] = scores.graph.as_given(of_arcs["arcs"])
             raise refuse(tables, read, LIMIT / _SUMMANDS)
-    return PartChart(method, scores, graph, levels, arrays, bool(single_root), place)
+    return PartChart(method, scores, graph, levels, arrays, bool(single_root), place, offset, tables["arcs"])
 
 
 def _constrain_graph(
     graph: Graph, arcs: Floats, required: Iterable[Arc], forbidden: Iterable[Arc], place: str
 ) -> Floats:
     """The scores of the graph's arcs, -inf for those that a constraint rules out."""
-    allowed = constrain(np.zeros((graph.position[-1] + 1,) * 2), required, forbidden, place)
+    allowed = constrain(np.zeros((graph.position[-1] + 1,) * 2), required, forbidden, place, projective=True)
     return arcs + allowed[graph.position[graph.head[1:]], graph.position[graph.modifier[1:]]]
 
 
-def _refuse_crossing(required: list[Arc], place: str) -> None:
-    """InputError if two of the required arcs cross."""
-    for k, arc in enumerate(required):
-        low, high = sorted(arc)
-        for other in required[:k]:
-            i, j = sorted(other)
-            if i < low < j < high or low < i < high < j:
-                raise InputError(
-                    f"{place}the required arcs from {other[0]} to {other[1]} and from {arc[0]} to {arc[1]} cross",
-                    expected="arcs that a projective tree can have",
-                )
+def _shifted(arcs: Floats, graph: Graph) -> tuple[Floats, float]:
+    """The scores of arcs less that of the best arc into the same word, and what this takes from every tree."""
+    if arcs.ndim == 2:
+        allowed = arcs.copy()
+        np.fill_diagonal(allowed, -np.inf)
+        best = allowed.max(axis=0)
+        best[~(np.abs(best) < LIMIT)] = 0.0
+        best[0] = 0.0
+        return arcs - best, float(best.sum())
+    words = graph.position[graph.modifier[1:]]
+    best = np.full(int(graph.position[-1]) + 1, -np.inf)
+    np.maximum.at(best, words, arcs)
+    best[~(np.abs(best) < LIMIT)] = 0.0
+    return arcs - best[words], float(best.sum())
 
 
-def _check_memory(kind: Kind, position: Ints, head: Ints, modifier: Ints, place: str) -> None:
+def _check_memory(kind: Kind, position: Ints, head: Ints, modifier: Ints, advice: str, place: str) -> None:
     """InputError if the chart would take more than MOST_BYTES: found from the numbers of arcs, before anything is built."""
     vertices, n = len(position), int(position[-1])
     out = np.bincount(head, minlength=vertices)
@@ -203,40 +228,42 @@ def _check_memory(kind: Kind, position: Ints, head: Ints, modifier: Ints, place:
         cells += vertices * vertices if kind.complete == 0 else int((below * pairs).sum())
     if kind.siblings == 2:
         cells += int((lower * pairs).sum())
-    if cells * _BYTES > MOST_BYTES:
+    size = cells * _CELL + int(pairs.sum()) * _PAIR
+    if size > MOST_BYTES:
         name = next(name for name, other in CHARTS.items() if other == kind)
         raise InputError(
-            f"{place}{len(head)} arcs between {n} words, for which the chart {name!r} takes {cells * _BYTES / 2**30:.1f} GiB",
-            expected=f"fewer arcs, so that it takes {MOST_BYTES / 2**30:.0f} GiB at most: forbid unlikely ones with -inf",
+            f"{place}{len(head)} arcs between {n} words, for which the chart {name!r} takes {size / 2**30:.1f} GiB",
+            expected=f"fewer arcs, so that it takes {MOST_BYTES / 2**30:.0f} GiB at most: {advice}",
         )
 
 
 def for_each(
     scores: Any,
     jobs: int,
-    work: Callable[[PartChart], T],
+    work: Callable[[PartChart, int], T],
     *,
     required: Any = (),
     forbidden: Any = (),
     **options: Any,
 ) -> Any:
-    """What `work` makes of the chart of one table, or of each of several, shared among threads."""
-    if isinstance(scores, Parts):
-        return work(part_chart(scores, required=required, forbidden=forbidden, **options))
+    """What `work` makes of the chart of one table, or of each of several, shared among threads; it is told the number of each."""
     if not isinstance(jobs, int) or jobs < 1:
         raise InputError(f"jobs is {jobs!r}", expected="a number of threads, 1 or more")
+    if isinstance(scores, Parts):
+        return work(part_chart(scores, required=required, forbidden=forbidden, **options), 0)
     constraints = [
         each_of(arcs, name, len(scores)) for name, arcs in (("required", required), ("forbidden", forbidden))
     ]
 
     def work_on(number: int) -> T:
+        where = place_of(number)
         if not isinstance(scores[number], Parts):
             raise InputError(
-                f"{place_of(number)}{type(scores[number]).__name__}", expected="tables of parts, as the first"
+                f"{where}{type(scores[number]).__name__}", expected="tables of parts, as the first"
             )
         must, must_not = (arcs[number] for arcs in constraints)
         return work(
-            part_chart(scores[number], required=must, forbidden=must_not, place=place_of(number), **options)
+            part_chart(scores[number], required=must, forbidden=must_not, place=where, **options), number
         )
 
     with ThreadPoolExecutor(jobs) as pool:

@@ -45,10 +45,11 @@ def goal(width: int) -> int:
 
 
 @kernel
-def backward(chart: Chart, sums: bool, found: Tables) -> Floats:
+def backward(chart: Chart, sums: bool, found: Tables, entropy: Floats) -> Floats:
     """After `forward`: for every cell the probability that a tree has its item, or the score of the best tree that has it.
 
-    Joins the same for every part to `found`, an array of which is empty if nobody asks for it. O(ways).
+    Joins the same for every part to `found`, an array of which is empty if nobody asks for it. Adds to entropy[0] that of the trees,
+    with sums: of the choice at every item, weighted by its probability, so that no digits cancel. O(ways).
     """
     cells, items = chart.cells, chart.items
     ways = make_ways(chart.width, chart.graph.out, np.int64(_TOGETHER))
@@ -67,6 +68,8 @@ def backward(chart: Chart, sums: bool, found: Tables) -> Floats:
             for k in range(ways.start[i], ways.start[i + 1]):
                 beyond = ways.score[k] - cells[cell]
                 share = here * np.exp(beyond) if sums else here + beyond
+                if sums:
+                    entropy[0] -= share * beyond
                 first, second = ways.first[k], ways.second[k]
                 through[first] = _join(through[first], share, sums)
                 through[second] = _join(through[second], share, sums)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -13,7 +14,7 @@ from arcwise.parts.matrices import Batch, Matrix
 from arcwise.parts.scores import Scores
 from arcwise.search.decode import decode
 from arcwise.search.explain import explain
-from arcwise.search.part_chart import PartChart, Parts, for_each, is_parts
+from arcwise.search.part_chart import PartChart, for_each, is_parts
 from arcwise.search.pieces import in_pieces
 from arcwise.search.status import FOUND, REFUSED
 from arcwise.sums import part_sums
@@ -51,8 +52,11 @@ def log_partition(
     >>> round(log_partition([[0, 0, 0], [0, 0, 1], [0, 1, 0]]), 6)  # two trees, each of score 1
     1.693147
     """
+    if isinstance(scores, Iterator):
+        scores = list(scores)
     if is_parts(scores):
-        return for_each(scores, jobs, part_sums.log_partition, projective=projective, single_root=single_root)
+        _no_labels(labelled)
+        return _of_parts(scores, jobs, part_sums.log_partition, projective, single_root)
     batch, alone, _ = _read(scores, labelled)
     sums = inside_outsides if projective else matrix_trees
 
@@ -91,14 +95,13 @@ def marginals(
            [0. , 0. , 0.5],
            [0. , 0.5, 0. ]])
     """
+    if isinstance(scores, Iterator):
+        scores = list(scores)
+    if parts and not is_parts(scores):
+        scores = _as_tables(scores)
     if is_parts(scores):
-        return for_each(
-            scores,
-            jobs,
-            lambda chart: part_sums.as_given(chart, part_sums.part_sums(chart, True), parts),
-            projective=projective,
-            single_root=single_root,
-        )
+        _no_labels(labelled)
+        return _of_parts(scores, jobs, partial(_found, sums=True, parts=parts), projective, single_root)
     batch, alone, labels = _read(scores, labelled)
     found = [arcs for arcs, _ in _distributions(batch, alone, projective, single_root, jobs)]
     if labelled:
@@ -114,13 +117,12 @@ def entropy(scores: Any, *, projective: bool = False, single_root: bool = True, 
     >>> round(entropy([[0, 0, 0], [0, 0, 1], [0, 1, 0]]), 6)  # two equally likely trees
     0.693147
     """
+    if isinstance(scores, Iterator):
+        scores = list(scores)
     if is_parts(scores):
-
-        def of_parts(chart: PartChart) -> float:
-            sums = part_sums.part_sums(chart, True)
-            return max(0.0, sums.total - sums.expected)
-
-        return for_each(scores, jobs, of_parts, projective=projective, single_root=single_root)
+        return _of_parts(
+            scores, jobs, lambda chart: part_sums.part_sums(chart, True).entropy, projective, single_root
+        )
     batch, alone, _ = _read(scores, False)
     found = []
     for S, (arcs, log_z) in zip(
@@ -139,13 +141,11 @@ def expected_score(scores: Any, *, projective: bool = False, single_root: bool =
     >>> round(expected_score([[0, 0, 0], [0, 0, 1], [0, 1, 0]]), 6)
     1.0
     """
+    if isinstance(scores, Iterator):
+        scores = list(scores)
     if is_parts(scores):
-        return for_each(
-            scores,
-            jobs,
-            lambda chart: part_sums.part_sums(chart, True).expected,
-            projective=projective,
-            single_root=single_root,
+        return _of_parts(
+            scores, jobs, lambda chart: part_sums.part_sums(chart, True).expected, projective, single_root
         )
     batch, alone, _ = _read(scores, False)
     found = []
@@ -165,8 +165,10 @@ def min_risk(scores: Any, *, projective: bool = False, single_root: bool = True,
     >>> parse.heads, round(parse.score, 3)
     (array([-1,  2,  0], dtype=int32), 1.987)
     """
+    if isinstance(scores, Iterator):
+        scores = list(scores)
     if is_parts(scores):
-        return for_each(scores, jobs, part_sums.min_risk, projective=projective, single_root=single_root)
+        return _of_parts(scores, jobs, part_sums.min_risk, projective, single_root)
     batch, alone, _ = _read(scores, False)
     gains = [
         np.where(np.isneginf(S), -np.inf, arcs)
@@ -192,19 +194,13 @@ def sample(
            [-1,  2,  0]], dtype=int32)
     """
     count, start = _whole(k, "k", 63), _whole(seed, "seed", 64)
+    if isinstance(scores, Iterator):
+        scores = list(scores)
     if is_parts(scores):
-        tables = [scores] if isinstance(scores, Parts) else scores
-        drawn = [
-            for_each(
-                table,
-                1,
-                partial(part_sums.sample, count=count, seed=start, number=number),
-                projective=projective,
-                single_root=single_root,
-            )
-            for number, table in enumerate(tables)
-        ]
-        return unwrap(drawn, isinstance(scores, Parts))
+        return for_each(
+            scores, jobs, lambda chart, number: part_sums.sample(chart, count, start, number),
+            projective=projective, single_root=single_root, shifted=True,
+        )  # fmt: skip
     draw = sample_projective_trees if projective else sample_trees
     batch, alone, _ = _read(scores, False)
 
@@ -239,16 +235,39 @@ def max_marginals(
            [-inf, -inf,   8.],
            [-inf,  13., -inf]])
     """
+    if isinstance(scores, Iterator):
+        scores = list(scores)
     if not is_parts(scores):
-        batch, alone = read(scores)
-        scores = unwrap([Scores(S) for S in batch], alone)
+        scores = _as_tables(scores)
     return for_each(
-        scores,
-        jobs,
-        lambda chart: part_sums.as_given(chart, part_sums.part_sums(chart, False), parts),
-        projective=projective,
-        single_root=single_root,
-    )
+        scores, jobs, lambda chart, number: _found(chart, sums=False, parts=parts),
+        projective=projective, single_root=single_root,
+    )  # fmt: skip
+
+
+def _as_tables(scores: Any) -> Any:
+    """Matrices as tables of arcs."""
+    batch, alone = read(scores)
+    return unwrap([Scores(S) for S in batch], alone)
+
+
+def _of_parts(
+    scores: Any, jobs: int, work: Callable[[PartChart], Any], projective: bool, single_root: bool
+) -> Any:
+    """What a sum over the trees of one table, or of each of several, makes of its chart."""
+    return for_each(
+        scores, jobs, lambda chart, number: work(chart),
+        projective=projective, single_root=single_root, shifted=True,
+    )  # fmt: skip
+
+
+def _found(chart: PartChart, sums: bool, parts: bool) -> Any:
+    return part_sums.as_given(chart, part_sums.part_sums(chart, sums), parts)
+
+
+def _no_labels(labelled: bool) -> None:
+    if labelled:
+        raise InputError("labelled=True for tables of parts", expected="PartScores, whose arcs have labels")
 
 
 def _whole(number: Any, name: str, bits: int) -> int:
