@@ -103,6 +103,13 @@ def parse_part_templates(
     return groups + [_parse_group(text, 4) for text in (grand_siblings, tri_siblings)]
 
 
+def no_part_templates() -> PartTemplates:
+    """For models that score no higher parts."""
+    return PartTemplates(
+        np.empty((0, _LONGEST_SIDE, 2), np.int32), np.empty((MOST_WORDS, 0), np.int32), 0, 0, 0, 0, 0, np.empty(0, np.int32)
+    )  # fmt: skip
+
+
 def compile_part_templates(
     vocabulary: Vocabulary,
     siblings: str = SIBLINGS,

@@ -26,6 +26,7 @@ from arcwise.features.part_templates import (
     TRI_SIBLINGS,
     PartTemplates,
     compile_part_templates,
+    no_part_templates,
     parse_part_templates,
 )
 from arcwise.features.templates import ARCS, COARSE, LABELS, compile_templates
@@ -164,7 +165,7 @@ class Model:
             unit=float(self.arrays["scales"][0]),
             pruning=PRUNINGS[settings.pruning],
             parts=PartWeights(
-                settings.part_templates(self.vocabulary()),
+                settings.part_templates(self.vocabulary()) if settings.higher else no_part_templates(),
                 _laid_out(self.arrays.get("parts", np.zeros(1, np.int8))[:, None], 1)[:, 0],
                 settings.part_bits,
             ),
