@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from arcwise.features.arcs import Indices, arc_features, label_features, most_arc_features
 from arcwise.features.templates import Templates
-from arcwise.features.tokens import hash_tokens, longest_sentence, make_tokens
+from arcwise.features.tokens import Tokens, hash_tokens, longest_sentence, make_tokens
 from arcwise.kernels import kernel
 from arcwise.learning.corpus import Corpus
 from arcwise.learning.pruned import PrunedCorpus
@@ -61,7 +61,7 @@ def average(weights: NDArray[np.float32], moves: NDArray[np.float64], steps: int
 
 
 @kernel
-def label_scores(training: Training, rows: Indices, count: int, scores: NDArray[np.float32]) -> None:
+def _label_scores(training: Training, rows: Indices, count: int, scores: NDArray[np.float32]) -> None:
     labels = training.labels
     table = training.weights[1 << training.arc_bits :]
     scores[:] = 0.0
@@ -89,6 +89,62 @@ def count_features(
         training.difference[i] += sign
         changed[at + k] = i
     return at + count
+
+
+@kernel
+def score_arc(
+    training: Training,
+    templates: Templates,
+    tokens: Tokens,
+    allowed: NDArray[np.bool_],
+    h: int,
+    m: int,
+    right: int,
+    label_cost: np.float32,
+    indices: Indices,
+    rows: Indices,
+    scores: NDArray[np.float32],
+) -> tuple[np.float32, int]:
+    """The score of an arc without its label, and its best label; `scores` holds those of the labels, wrong ones with their cost."""
+    total = np.float32(0.0)
+    for k in range(arc_features(tokens, templates, training.arc_bits, h, m, indices)):
+        total += training.weights[indices[k]]
+    count = label_features(tokens, templates, training.label_bits, h, m, rows)
+    _label_scores(training, rows, count, scores)
+    best = -1
+    for label in range(training.labels):
+        if label != right:
+            scores[label] += label_cost
+        if allowed[min(h, 1), label] and (best < 0 or scores[label] > scores[best]):
+            best = label
+    return total, best
+
+
+@kernel
+def count_arcs(
+    training: Training,
+    templates: Templates,
+    tokens: Tokens,
+    m: int,
+    right_arc: tuple[int, int],
+    found_arc: tuple[int, int],
+    indices: Indices,
+    rows: Indices,
+    changed: Indices,
+    at: int,
+) -> int:
+    """Add to the difference what tells the right head and label of m from those found, and list the places; where the list ends."""
+    (g, right), (h, label) = right_arc, found_arc
+    base = 1 << training.arc_bits
+    if h != g:
+        count = arc_features(tokens, templates, training.arc_bits, g, m, indices)
+        at = count_features(training, indices, count, 0, 1, 1, changed, at)
+        count = arc_features(tokens, templates, training.arc_bits, h, m, indices)
+        at = count_features(training, indices, count, 0, 1, -1, changed, at)
+    count = label_features(tokens, templates, training.label_bits, g, m, rows)
+    at = count_features(training, rows, count, base + right, training.labels, 1, changed, at)
+    count = label_features(tokens, templates, training.label_bits, h, m, rows)
+    return count_features(training, rows, count, base + label, training.labels, -1, changed, at)
 
 
 @kernel
@@ -145,7 +201,6 @@ def online_epoch(
     scores = np.empty(training.labels, np.float32)
     heads = np.empty(longest + 1, np.int32)
     found = np.empty((longest + 1, longest + 1), np.int32)  # the best label of each arc
-    label_base = 1 << training.arc_bits
     label_cost = np.float32(learner.cost if templates.end > templates.labels else 0.0)
     wrong_heads, wrong_labels = 0, 0
     for s in order:
@@ -160,20 +215,21 @@ def online_epoch(
         for m in range(1, size):
             for a in range(first[m], first[m + 1]):
                 h = arc_heads[a]
-                total = np.float32(0.0)
-                for k in range(arc_features(tokens, templates, training.arc_bits, h, m, indices)):
-                    total += training.weights[indices[k]]
-                count = label_features(tokens, templates, training.label_bits, h, m, rows)
-                label_scores(training, rows, count, scores)
-                right = gold_labels[m]
+                total, best = score_arc(
+                    training,
+                    templates,
+                    tokens,
+                    allowed,
+                    h,
+                    m,
+                    gold_labels[m],
+                    label_cost,
+                    indices,
+                    rows,
+                    scores,
+                )
                 if h != gold_heads[m]:
                     total += np.float32(learner.cost)
-                best = -1
-                for label in range(training.labels):
-                    if label != right:
-                        scores[label] += label_cost
-                    if allowed[min(h, 1), label] and (best < 0 or scores[label] > scores[best]):
-                        best = label
                 S[h, m] = total + scores[best]
                 found[h, m] = best
         spanning_tree(S, single_root, room, heads[:size])
@@ -188,19 +244,10 @@ def online_epoch(
             if h != g:
                 wrong_heads += 1
                 cost += learner.cost
-                count = arc_features(tokens, templates, training.arc_bits, g, m, indices)
-                changes = count_features(training, indices, count, 0, 1, 1, changed, changes)
-                count = arc_features(tokens, templates, training.arc_bits, h, m, indices)
-                changes = count_features(training, indices, count, 0, 1, -1, changed, changes)
             else:
                 wrong_labels += 1
-            count = label_features(tokens, templates, training.label_bits, g, m, rows)
-            changes = count_features(
-                training, rows, count, label_base + right, training.labels, 1, changed, changes
-            )
-            count = label_features(tokens, templates, training.label_bits, h, m, rows)
-            changes = count_features(
-                training, rows, count, label_base + label, training.labels, -1, changed, changes
+            changes = count_arcs(
+                training, templates, tokens, m, (g, right), (h, label), indices, rows, changed, changes
             )
         if changes > 0:
             move_weights(training, changed, changes, learner, cost, step - 1)

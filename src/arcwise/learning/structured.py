@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from arcwise.features.arcs import arc_features, label_features, most_arc_features
+from arcwise.features.arcs import most_arc_features
 from arcwise.features.part_scores import PartWeights, part_scores
 from arcwise.features.part_templates import PartTemplates
 from arcwise.features.parts import hash_part_tokens, make_part_tokens
@@ -14,7 +14,7 @@ from arcwise.features.tokens import hash_tokens, longest_sentence, make_tokens
 from arcwise.features.tree_parts import most_tree_features, tree_features
 from arcwise.kernels import kernel
 from arcwise.learning.corpus import Corpus
-from arcwise.learning.online import Learner, Training, count_features, label_scores, move_weights
+from arcwise.learning.online import Learner, Training, count_arcs, count_features, move_weights, score_arc
 from arcwise.learning.pruned import PrunedCorpus
 from arcwise.parts.graph import Graph, make_graph
 from arcwise.parts.tables import Kind
@@ -68,7 +68,6 @@ def structured_epoch(
     changed = np.empty(2 * longest * (most + templates.end) + 2 * most_parts, np.uint32)
     scores = np.empty(training.labels, np.float32)
     tree, heads = np.empty(longest + 1, np.int32), np.empty(longest + 1, np.int32)
-    label_base = 1 << training.arc_bits
     part_base = len(training.weights) - (1 << part_bits)
     part_weights = PartWeights(part_templates, training.weights[part_base:], part_bits)
     label_cost = learner.cost if templates.end > templates.labels else 0.0
@@ -84,17 +83,9 @@ def structured_epoch(
         arcs, found = np.zeros(len(graph.head)), np.zeros(len(graph.head), np.int32)
         for b in range(1, len(graph.head)):
             h, m = graph.head[b], graph.modifier[b]
-            total = np.float32(0.0)
-            for k in range(arc_features(tokens, templates, training.arc_bits, h, m, indices)):
-                total += training.weights[indices[k]]
-            count = label_features(tokens, templates, training.label_bits, h, m, rows)
-            label_scores(training, rows, count, scores)
-            best = -1
-            for label in range(training.labels):
-                if label != gold_labels[m]:
-                    scores[label] += np.float32(label_cost)
-                if allowed[min(h, 1), label] and (best < 0 or scores[label] > scores[best]):
-                    best = label
+            total, best = score_arc(
+                training, templates, tokens, allowed, h, m, gold_labels[m], np.float32(label_cost), indices, rows, scores
+            )  # fmt: skip
             arcs[b] = total + scores[best] + (learner.cost if h != gold_heads[m] else 0.0)
             found[b] = best
         levels = make_levels(graph, kind)
@@ -111,21 +102,12 @@ def structured_epoch(
             if h != g:
                 wrong_heads += 1
                 cost += learner.cost
-                count = arc_features(tokens, templates, training.arc_bits, g, m, indices)
-                changes = count_features(training, indices, count, 0, 1, 1, changed, changes)
-                count = arc_features(tokens, templates, training.arc_bits, h, m, indices)
-                changes = count_features(training, indices, count, 0, 1, -1, changed, changes)
             else:
                 wrong_labels += 1
             if label != right:
                 cost += label_cost
-            count = label_features(tokens, templates, training.label_bits, g, m, rows)
-            changes = count_features(
-                training, rows, count, label_base + right, training.labels, 1, changed, changes
-            )
-            count = label_features(tokens, templates, training.label_bits, h, m, rows)
-            changes = count_features(
-                training, rows, count, label_base + label, training.labels, -1, changed, changes
+            changes = count_arcs(
+                training, templates, tokens, m, (g, right), (h, label), indices, rows, changed, changes
             )
         if changes == 0:
             continue
