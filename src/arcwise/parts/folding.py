@@ -52,11 +52,28 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "great_grandchildren": (Rule("step", STEP, 2),),
     "great_grand_siblings": (Rule("first", FIRST, 2), Rule("slot", SLOT, 2), Rule("last", LAST, 2)),
 }
+# How many siblings a chart must know to see what an array scores; for the others, none.
+_SIBLINGS = {"pair": 1, "slot": 1, "last": 1, "second": 2, "triple": 2, "run": 2, "only": 2, "last_pair": 2}
 _OF_COMPLETE = (
     "last",
     "only",
     "last_pair",
 )  # the others are over the level of incomplete spans, but for pair, triple and none
+
+
+def needs(table: str) -> Kind:
+    """The least that a chart must remember to score a table.
+
+    >>> needs("grand_siblings"), needs("outermost_grandchildren")
+    (Kind(complete=1, incomplete=1, siblings=1), Kind(complete=1, incomplete=0, siblings=1))
+    """
+    rules = RULES[table]
+    inside = [rule.ancestors for rule in rules if rule.array not in (*_OF_COMPLETE, "none")]
+    return Kind(
+        complete=max(rule.ancestors for rule in rules),
+        incomplete=max(inside, default=0),
+        siblings=max(_SIBLINGS.get(rule.array, 0) for rule in rules),
+    )
 
 
 def fold(tables: Mapping[str, Floats], graph: Graph, levels: Levels, kind: Kind) -> Tables:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from arcwise.parts.graph import Ints
-from arcwise.search.chart import CHARTS, KIND, LISTED, ONE, TWO, Chart, Y, Z, find_ways, make_ways
+from arcwise.search.chart import KIND, LISTED, ONE, TWO, Chart, Y, Z, find_ways, make_ways
 from arcwise.search.derivations import chart_tree
 from arcwise.search.part_chart import PartChart
 from arcwise.search.passes import forward
@@ -18,7 +18,7 @@ from arcwise.search.result import Parse
 def best_parse(parts: PartChart) -> Parse:
     """The best tree; NoTreeError if there is none."""
     arcs = np.zeros(parts.graph.position[-1] + 1, np.int32)
-    score = chart_tree(parts.graph, parts.levels, CHARTS[parts.method], parts.tables, parts.single_root, arcs)
+    score = chart_tree(parts.graph, parts.levels, parts.kind, parts.tables, parts.single_root, arcs)
     if score == -np.inf:
         raise parts.no_tree()
     return parts.parse(arcs, score, score)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, overload
 
 import numpy as np
@@ -10,14 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from arcwise.errors import ArcwiseError, InputError
 from arcwise.parts.matrices import Batch, Matrix, as_batch, as_matrix, place
-from arcwise.parts.scores import Scores
 from arcwise.search.chart import CHARTS
 from arcwise.search.chart_trees import best_parse, k_best_parses
 from arcwise.search.constraints import Arc, constrain, each_of
 from arcwise.search.eisner import eisner_trees
 from arcwise.search.explain import explain
 from arcwise.search.k_best import Search, k_best_trees
-from arcwise.search.part_chart import Parts, for_each, is_parts, part_chart
+from arcwise.search.part_chart import Parts, as_tables, at_hand, for_each, is_parts, part_chart
 from arcwise.search.pieces import in_pieces
 from arcwise.search.result import Parse
 from arcwise.search.spanning_tree import spanning_trees
@@ -100,11 +99,9 @@ def decode(
     """
     if block_degree is not None or well_nested:
         raise ArcwiseError("block_degree and well_nested are not available yet")
-    if isinstance(scores, Iterator):
-        scores = list(scores)
+    scores = at_hand(scores)
     if decoder in CHARTS and decoder not in _METHODS and not is_parts(scores):
-        batch = as_batch(scores)  # without higher parts, but searched as if there were some
-        scores = Scores(scores) if batch is None else [Scores(S) for S in batch]
+        scores = as_tables(scores)
     if is_parts(scores):
         parses: Parse | list[Parse] = for_each(
             scores, jobs, lambda chart, number: best_parse(chart), projective=projective, single_root=single_root, decoder=decoder,
@@ -148,7 +145,7 @@ def k_best(
     if not isinstance(k, int | np.integer) or k < 1:
         raise InputError(f"k is {k!r}", expected="a number of trees, 1 or more")
     if decoder in CHARTS and decoder not in _METHODS and not is_parts(scores):
-        scores = Scores(scores)
+        scores = as_tables(scores)
     if is_parts(scores):
         if not isinstance(scores, Parts):
             raise InputError("several tables of parts", expected="one")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, TypeVar
 
@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from arcwise.errors import ArcwiseError, InputError
 from arcwise.parts.arc_graph import PartScores
-from arcwise.parts.folding import Levels, fold, room_for_parts, unfold
+from arcwise.parts.folding import RULES, Levels, fold, needs, room_for_parts, unfold
 from arcwise.parts.graph import Graph, Ints, make_graph
+from arcwise.parts.matrices import as_batch
 from arcwise.parts.matrices import place as place_of
 from arcwise.parts.scores import Scores, refuse
 from arcwise.parts.tables import Floats, Kind, Tables
@@ -28,28 +29,8 @@ T = TypeVar("T")
 
 _SUMMANDS = 16  # more tables than this never go to one array
 MOST_BYTES = 2 << 30  # that a chart may take
-_CELL, _PAIR = (
-    56,
-    24,
-)  # bytes of a cell, with its item, its score and what is found of it; of a pair of arcs from one head
-
-# How much a chart must remember for each table.
-_NEEDS = {
-    "arcs": Kind(0, 0, 0),
-    "first": Kind(0, 0, 0),
-    "siblings": Kind(0, 0, 1),
-    "second": Kind(0, 0, 2),
-    "tri_siblings": Kind(0, 0, 2),
-    "none": Kind(1, 0, 0),
-    "outermost_grandchildren": Kind(1, 0, 1),
-    "outermost_grand_siblings": Kind(1, 0, 2),
-    "grandchildren": Kind(1, 1, 0),
-    "first_grandchildren": Kind(1, 1, 0),
-    "grand_siblings": Kind(1, 1, 1),
-    "grand_tri_siblings": Kind(1, 1, 2),
-    "great_grandchildren": Kind(2, 2, 0),
-    "great_grand_siblings": Kind(2, 2, 1),
-}
+# Bytes of a cell, with its item, its score and what is found of it, and of a pair of arcs from one head.
+_CELL, _PAIR = 56, 24
 
 
 class PartChart(NamedTuple):
@@ -110,6 +91,17 @@ def is_parts(scores: Any) -> bool:
     return isinstance(scores, Parts)
 
 
+def at_hand(scores: Any) -> Any:
+    """Scores as they are, but as a list if they can be gone through only once."""
+    return list(scores) if type(scores) is not np.ndarray and isinstance(scores, Iterator) else scores
+
+
+def as_tables(scores: Any) -> Any:
+    """One matrix, or each of several, as a table of arcs."""
+    batch = as_batch(scores)
+    return Scores(scores) if batch is None else [Scores(S) for S in batch]
+
+
 def pick_chart(tables: Iterable[str], decoder: str | None) -> str:
     """The cheapest chart that understands the tables, or the one named, if it does.
 
@@ -126,14 +118,14 @@ def pick_chart(tables: Iterable[str], decoder: str | None) -> str:
     if decoder is None:
         raise InputError(f"{', '.join(tables)} together", expected="tables that one chart understands")
     strange = [table for table in tables if not _understands(CHARTS[decoder], table)]
-    known = [table for table in _NEEDS if _understands(CHARTS[decoder], table)]
+    known = [table for table in RULES if _understands(CHARTS[decoder], table)]
     raise InputError(
         f"{', '.join(strange)} for decoder {decoder!r}", expected=f"no tables but {', '.join(known)}"
     )
 
 
 def _understands(kind: Kind, table: str) -> bool:
-    return all(has >= needed for has, needed in zip(kind, _NEEDS[table], strict=True))
+    return all(has >= needed for has, needed in zip(kind, needs(table), strict=True))
 
 
 def part_chart(
@@ -163,13 +155,13 @@ def part_chart(
         np.fill_diagonal(allowed, False)
         head, modifier = (arcs.astype(np.int32) for arcs in np.nonzero(allowed))
         position = np.arange(len(S), dtype=np.int32)
-        _check_memory(kind, position, head, modifier, "forbid unlikely ones with -inf", place)
+        _check_memory(method, position, head, modifier, "forbid unlikely ones with -inf", place)
         graph = make_graph(position, head, modifier)
     else:
         graph = scores.graph.graph
         tables["arcs"] = _constrain_graph(graph, tables["arcs"], required, forbidden, place)
         advice = "leave unlikely ones out of the graph"
-        _check_memory(kind, graph.position, graph.head[1:], graph.modifier[1:], advice, place)
+        _check_memory(method, graph.position, graph.head[1:], graph.modifier[1:], advice, place)
     levels = make_levels(graph, kind)
     offset = 0.0
     if shifted:
@@ -197,22 +189,16 @@ def _constrain_graph(
 
 def _shifted(arcs: Floats, graph: Graph) -> tuple[Floats, float]:
     """The scores of arcs less that of the best arc into the same word, and what this takes from every tree."""
-    if arcs.ndim == 2:
-        allowed = arcs.copy()
-        np.fill_diagonal(allowed, -np.inf)
-        best = allowed.max(axis=0)
-        best[~(np.abs(best) < LIMIT)] = 0.0
-        best[0] = 0.0
-        return arcs - best, float(best.sum())
-    words = graph.position[graph.modifier[1:]]
+    h, m = graph.position[graph.head[1:]], graph.position[graph.modifier[1:]]
     best = np.full(int(graph.position[-1]) + 1, -np.inf)
-    np.maximum.at(best, words, arcs)
+    np.maximum.at(best, m, arcs if arcs.ndim == 1 else arcs[h, m])
     best[~(np.abs(best) < LIMIT)] = 0.0
-    return arcs - best[words], float(best.sum())
+    return arcs - (best[m] if arcs.ndim == 1 else best), float(best.sum())
 
 
-def _check_memory(kind: Kind, position: Ints, head: Ints, modifier: Ints, advice: str, place: str) -> None:
+def _check_memory(method: str, position: Ints, head: Ints, modifier: Ints, advice: str, place: str) -> None:
     """InputError if the chart would take more than MOST_BYTES: found from the numbers of arcs, before anything is built."""
+    kind = CHARTS[method]
     vertices, n = len(position), int(position[-1])
     out = np.bincount(head, minlength=vertices)
     left = np.bincount(head[modifier < head], minlength=vertices)
@@ -230,9 +216,8 @@ def _check_memory(kind: Kind, position: Ints, head: Ints, modifier: Ints, advice
         cells += int((lower * pairs).sum())
     size = cells * _CELL + int(pairs.sum()) * _PAIR
     if size > MOST_BYTES:
-        name = next(name for name, other in CHARTS.items() if other == kind)
         raise InputError(
-            f"{place}{len(head)} arcs between {n} words, for which the chart {name!r} takes {size / 2**30:.1f} GiB",
+            f"{place}{len(head)} arcs between {n} words, for which the chart {method!r} takes {size / 2**30:.1f} GiB",
             expected=f"fewer arcs, so that it takes {MOST_BYTES / 2**30:.0f} GiB at most: {advice}",
         )
 

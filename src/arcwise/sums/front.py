@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from arcwise.errors import InputError
 from arcwise.parts.matrices import Batch, Matrix
-from arcwise.parts.scores import Scores
 from arcwise.search.decode import decode
 from arcwise.search.explain import explain
-from arcwise.search.part_chart import PartChart, for_each, is_parts
+from arcwise.search.part_chart import PartChart, as_tables, at_hand, for_each, is_parts
 from arcwise.search.pieces import in_pieces
 from arcwise.search.status import FOUND, REFUSED
 from arcwise.sums import part_sums
@@ -52,8 +51,7 @@ def log_partition(
     >>> round(log_partition([[0, 0, 0], [0, 0, 1], [0, 1, 0]]), 6)  # two trees, each of score 1
     1.693147
     """
-    if isinstance(scores, Iterator):
-        scores = list(scores)
+    scores = at_hand(scores)
     if is_parts(scores):
         _no_labels(labelled)
         return _of_parts(scores, jobs, part_sums.log_partition, projective, single_root)
@@ -95,10 +93,9 @@ def marginals(
            [0. , 0. , 0.5],
            [0. , 0.5, 0. ]])
     """
-    if isinstance(scores, Iterator):
-        scores = list(scores)
+    scores = at_hand(scores)
     if parts and not is_parts(scores):
-        scores = _as_tables(scores)
+        scores = as_tables(scores)
     if is_parts(scores):
         _no_labels(labelled)
         return _of_parts(scores, jobs, partial(_found, sums=True, parts=parts), projective, single_root)
@@ -117,8 +114,7 @@ def entropy(scores: Any, *, projective: bool = False, single_root: bool = True, 
     >>> round(entropy([[0, 0, 0], [0, 0, 1], [0, 1, 0]]), 6)  # two equally likely trees
     0.693147
     """
-    if isinstance(scores, Iterator):
-        scores = list(scores)
+    scores = at_hand(scores)
     if is_parts(scores):
         return _of_parts(
             scores, jobs, lambda chart: part_sums.part_sums(chart, True).entropy, projective, single_root
@@ -141,8 +137,7 @@ def expected_score(scores: Any, *, projective: bool = False, single_root: bool =
     >>> round(expected_score([[0, 0, 0], [0, 0, 1], [0, 1, 0]]), 6)
     1.0
     """
-    if isinstance(scores, Iterator):
-        scores = list(scores)
+    scores = at_hand(scores)
     if is_parts(scores):
         return _of_parts(
             scores, jobs, lambda chart: part_sums.part_sums(chart, True).expected, projective, single_root
@@ -165,8 +160,7 @@ def min_risk(scores: Any, *, projective: bool = False, single_root: bool = True,
     >>> parse.heads, round(parse.score, 3)
     (array([-1,  2,  0], dtype=int32), 1.987)
     """
-    if isinstance(scores, Iterator):
-        scores = list(scores)
+    scores = at_hand(scores)
     if is_parts(scores):
         return _of_parts(scores, jobs, part_sums.min_risk, projective, single_root)
     batch, alone, _ = _read(scores, False)
@@ -194,8 +188,7 @@ def sample(
            [-1,  2,  0]], dtype=int32)
     """
     count, start = _whole(k, "k", 63), _whole(seed, "seed", 64)
-    if isinstance(scores, Iterator):
-        scores = list(scores)
+    scores = at_hand(scores)
     if is_parts(scores):
         return for_each(
             scores, jobs, lambda chart, number: part_sums.sample(chart, count, start, number),
@@ -235,20 +228,13 @@ def max_marginals(
            [-inf, -inf,   8.],
            [-inf,  13., -inf]])
     """
-    if isinstance(scores, Iterator):
-        scores = list(scores)
+    scores = at_hand(scores)
     if not is_parts(scores):
-        scores = _as_tables(scores)
+        scores = as_tables(scores)
     return for_each(
         scores, jobs, lambda chart, number: _found(chart, sums=False, parts=parts),
         projective=projective, single_root=single_root,
     )  # fmt: skip
-
-
-def _as_tables(scores: Any) -> Any:
-    """Matrices as tables of arcs."""
-    batch, alone = read(scores)
-    return unwrap([Scores(S) for S in batch], alone)
 
 
 def _of_parts(
