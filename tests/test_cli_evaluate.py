@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from math import log
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,9 @@ from click.testing import CliRunner, Result
 
 from arcwise.cli import arcwise_command
 from arcwise.errors import InputError
+from arcwise.pipeline.model import save_model
 from arcwise.treebank.sentence import Sentence
+from tests.pipeline.models import DATA, data_blocks, random_model
 
 FORMS, LABELS = ["Mia", "sleeps", "."], ["nsubj", "root", "punct"]
 
@@ -96,3 +99,97 @@ def test_errors(files: list[str], tmp_path: Path) -> None:
 
 def test_help_has_an_example() -> None:
     assert "arcwise evaluate gold.conllu parsed.conllu" in run("--help").output
+    assert "arcwise evaluate gold.conllu parsed.conllu --calibration" in run("--help").output
+
+
+@pytest.fixture
+def sure(files: list[str]) -> str:
+    """The good system, with probabilities."""
+    path = Path(files[1])
+    path.write_bytes(path.read_bytes().replace(b"\t_\n", b"\tArcProb=0.9500|LabelProb=0.7500\n"))
+    return str(path)
+
+
+def test_calibration_as_text(files: list[str], sure: str) -> None:
+    lines = run(files[0], sure, "--calibration").output.splitlines()
+    rows = {tuple(line.split()[:2]): line.split()[2:] for line in lines if line}
+    loss = f"{-(2 * log(0.95) + log(0.05)) / 3:.4f}"
+    brier = f"{(2 * 0.05**2 + 0.95**2) / 3:.4f}"
+    assert rows["heads", "subtypes"] == [
+        "95.00",
+        "66.67",
+        "28.33",
+        "28.33",
+        "28.33",
+        brier,
+        loss,
+        "60",
+        "0",
+        "0",
+    ]
+    assert rows["labels", "subtypes"][:5] == ["75.00", "100.00", "-25.00", "25.00", "25.00"]
+    assert rows["both", "subtypes"][-3:] == ["60", "0", "0"]
+    assert rows["0.9-1", "subtypes"] == ["0"]  # of both
+    assert rows["0.7-0.8", "subtypes"] == ["71.25", "66.67", "4.58", "60"]
+    # What each means stands beside the tables, and the scores are still there.
+    assert any(line.startswith("labels: LabelProb") and "given the tree" in line for line in lines)
+    assert rows["LAS", "UD"][:3] == ["66.67", "66.67", "66.67"]
+
+
+def test_calibration_of_two_systems_as_json(files: list[str], sure: str) -> None:
+    report = json.loads(run(files[0], sure, sure, "--calibration", "--format", "json").output)
+    assert set(report["probabilities"]) == {"heads", "labels", "both"}
+    names = [table["table"] for table in report["tables"]]
+    assert names[4:8] == ["calibration", "heads_reliability", "labels_reliability", "both_reliability"]
+    assert names[8:-1] == names[:8]
+    heads, labels, both = report["tables"][4]["rows"]
+    assert heads["ece"] == pytest.approx(0.95 - 2 / 3)
+    assert (labels["words"], labels["accuracy"]) == (40, 1)
+    assert both["confidence"] == pytest.approx(0.95 * 0.75)
+    *empty, last = report["tables"][5]["rows"]
+    assert all((row["words"], row["confidence"], row["difference"]) == (0, None, None) for row in empty)
+    assert (last["bin"], last["words"], last["confidence"]) == ("0.9-1", 60, pytest.approx(0.95))
+
+
+def test_calibration_as_csv(files: list[str], sure: str) -> None:
+    rows = list(csv.DictReader(io.StringIO(run(files[0], sure, "--calibration", "--format", "csv").output)))
+    values = {(row["table"], row["row"], row["column"]): row["value"] for row in rows}
+    assert float(values["calibration", "heads", "accuracy"]) == pytest.approx(2 / 3)
+    assert values["heads_reliability", "0.9-1", "words"] == "60"
+    assert values["heads_reliability", "0-0.1", "accuracy"] == ""
+
+
+def test_calibration_from_standard_input(files: list[str], sure: str) -> None:
+    arguments = ["evaluate", files[0], "-", "--calibration", "--format", "json"]
+    result = CliRunner().invoke(arcwise_command, arguments, input=Path(sure).read_bytes())
+    expected = json.loads(run(files[0], sure, "--calibration", "--format", "json").output)
+    assert [table["rows"] for table in json.loads(result.output)["tables"]] == [
+        table["rows"] for table in expected["tables"]
+    ]
+
+
+def test_calibration_needs_probabilities(files: list[str], sure: str) -> None:
+    with pytest.raises(
+        InputError, match=r"bad.conllu:1: token 1: no ArcProb in sentence 1, expected .*--confidence"
+    ):
+        run(files[0], files[2], "--calibration")
+    path = Path(sure)
+    path.write_bytes(path.read_bytes().replace(b"LabelProb=0.7500", b"LabelProb=75%", 1))
+    with pytest.raises(
+        InputError, match=r"good.conllu:1: token 1: LabelProb is '75%' in sentence 1, expected a prob"
+    ):
+        run(files[0], sure, "--calibration")
+
+
+def test_what_parse_writes_can_be_measured(tmp_path: Path) -> None:
+    model, parsed = tmp_path / "random.arcwise", str(tmp_path / "parsed.conllu")
+    save_model(random_model(0, data_blocks("dev.conllu"), greatest=3), model)
+    gold = str(DATA / "dev.conllu")
+    arguments = ["parse", gold, "--model", str(model), "--confidence", "-o", parsed]
+    assert CliRunner().invoke(arcwise_command, arguments).exit_code == 0
+    report = json.loads(run(gold, parsed, "--calibration", "--format", "json").output)
+    scores = {(row["metric"], row["convention"]): row for row in report["tables"][0]["rows"]}
+    heads, labels, both = report["tables"][4]["rows"]
+    assert heads["accuracy"] == scores["UAS", "subtypes"]["f1"]
+    assert labels["words"] == scores["UAS", "subtypes"]["correct"]
+    assert both["accuracy"] == scores["LAS", "subtypes"]["f1"]

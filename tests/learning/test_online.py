@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from arcwise.features.part_templates import no_part_templates
 from arcwise.learning.online import LEARNERS, Learner, Training, make_training, online_epoch
 from arcwise.learning.pruned import PrunedCorpus, prune_corpus
+from arcwise.learning.space import Space
 from arcwise.sums.pruning import BY_HEADS
 from arcwise.trees.enumerate import all_trees
 from tests.learning.corpora import TEMPLATES, Features, small_corpus
@@ -23,8 +25,12 @@ def pruned(most: int = 20) -> PrunedCorpus:
     return prune_corpus(CORPUS, TEMPLATES, zeros, COARSE_BITS, 1.0, BY_HEADS, True, most, np.inf)
 
 
+def space_of(allowed: np.ndarray) -> Space:
+    return Space(TEMPLATES, no_part_templates(), ARC_BITS, LABEL_BITS, 10, allowed)
+
+
 def random_training(seed: int, scale: float = 0.05) -> Training:
-    training = make_training(ARC_BITS, LABEL_BITS, LABELS)
+    training = make_training(space_of(ALLOWED))
     training.weights[:] = scale * np.random.default_rng(seed).normal(size=len(training.weights))
     return training
 
@@ -34,7 +40,15 @@ def learn(
     allowed: np.ndarray = ALLOWED, arcs: PrunedCorpus | None = None,
 ) -> tuple[int, int]:  # fmt: skip
     return online_epoch(
-        CORPUS, arcs or pruned(), np.array(order), TEMPLATES, allowed, single_root, learner, step, training
+        CORPUS,
+        arcs or pruned(),
+        np.array(order),
+        None,
+        space_of(allowed),
+        single_root,
+        learner,
+        step,
+        training,
     )
 
 

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from arcwise.errors import ModelError
 from arcwise.features.attributes import number_words
-from arcwise.learning.corpus import make_corpus
+from arcwise.learning.corpus import Corpus, make_corpus
 from arcwise.parts.arcs import ANY_HEAD
 from arcwise.pipeline import parser as parser_module
-from arcwise.pipeline.confidence import fit_temperature, unknown_trees
+from arcwise.pipeline.confidence import Temperatures, fit_temperatures, likeliest, unknown_trees
 from arcwise.pipeline.forest import Forest, find_forest
-from arcwise.pipeline.model import Model
+from arcwise.pipeline.keeping import Kept
+from arcwise.pipeline.label_probabilities import label_probabilities
+from arcwise.pipeline.model import Model, load_model, read_sealed, save_model, write_sealed
 from arcwise.pipeline.parser import Parser
 from arcwise.pipeline.sentences import ANY_LABEL, parse_sentences
-from arcwise.treebank.block import Block
+from arcwise.treebank.block import DEPREL, Block
 from arcwise.trees.enumerate import all_trees
-from tests.pipeline.models import data_blocks, random_model, synthetic_block, trained
+from tests.pipeline.models import SMALL, data_blocks, random_model, synthetic_block, trained
 
 
 def forest_of(model: Model, block: Block, temperature: float = 1.0) -> Forest:
@@ -101,23 +109,108 @@ def test_warmer_is_less_sure() -> None:
     assert sure[0] > sure[-1]
 
 
+def dev_corpus(model: Model) -> Corpus:
+    numbers = {name: number for number, name in enumerate(model.names)}
+    return make_corpus(data_blocks("dev.conllu"), model.vocabulary(), numbers)
+
+
 def test_the_temperature_is_the_likeliest() -> None:
     model = trained().model
-    blocks = data_blocks("dev.conllu")
-    numbers = {name: number for number, name in enumerate(model.names)}
-    corpus = make_corpus(blocks, model.vocabulary(), numbers)
-    best = fit_temperature(model, corpus)
-    forest, scale = forest_of(model, blocks[0]), float(model.arrays["scales"][1])
+    block = data_blocks("dev.conllu")[0]
+    best = fit_temperatures(model, dev_corpus(model)).temperature
+    forest, scale = forest_of(model, block), float(model.arrays["scales"][1])
 
     def likelihood(temperature: float) -> float:
         total = 0.0
         marginals = marginals_of(forest._replace(temperature=temperature / scale))
-        for sentence, P in zip(blocks[0], marginals, strict=True):
+        for sentence, P in zip(block, marginals, strict=True):
             words = np.arange(1, len(P))
             total += float(np.log(np.maximum(P[sentence.heads[1:], words], 1e-6)).sum())
         return total
 
-    assert likelihood(best) >= max(likelihood(best * 2**0.5), likelihood(best / 2**0.5))
+    assert likelihood(best) >= max(likelihood(best * factor) for factor in (0.5, 0.97, 1.03, 1.0 / best, 2.0))
+
+
+def test_the_label_temperature_is_the_likeliest() -> None:
+    model = trained().model
+    block = data_blocks("dev.conllu")[0]
+    assert model.label_temperature is not None  # training fitted it, to predicted tags
+    best = fit_temperatures(model, dev_corpus(model)).label_temperature
+    assert best is not None
+
+    def likelihood(temperature: float) -> float:
+        parser = Parser(replace(model, label_temperature=temperature))
+        trees = parser.parse_block(block)
+        gold = [model.names.index(name) if name in model.names else -1 for name in block.column(DEPREL)]
+        right = (trees.heads == block.heads) & (np.array(gold) >= 0)
+        rows = parser._number(
+            block, Kept(trees.heads, np.where(right, gold, -1).astype(np.int32), model.names)
+        )
+        found = label_probabilities(rows.rows, model.weights(), parser._temperatures.labels)[rows.words]
+        return float(np.log(np.maximum(found[right & ~np.isnan(found)], 1e-6)).sum())
+
+    assert likelihood(best) >= max(likelihood(best * factor) for factor in (0.5, 0.97, 1.03, 1.0 / best, 2.0))
+
+
+def test_words_without_a_head_do_not_count() -> None:
+    model = trained().model
+    corpus = dev_corpus(model)
+    heads, labels = corpus.heads.copy(), corpus.labels.copy()
+    hidden = np.flatnonzero(heads >= 0)[::3]
+    heads[hidden] = labels[hidden] = -1
+    found = fit_temperatures(model, corpus._replace(heads=heads, labels=labels))
+    assert 0.5 < found.temperature / model.temperature < 2
+
+
+def test_a_temperature_of_every_search_is_fitted() -> None:
+    block = synthetic_block(30, 5.0)
+    small = replace(SMALL, search="sibling", pruning="projective", part_bits=14)
+    model = random_model(0, [block], settings=small, greatest=3)
+    model.arrays["parts"] = np.random.default_rng(0).integers(-3, 4, 1 << 14, dtype=np.int8)
+    corpus = make_corpus([block], model.vocabulary(), {name: k for k, name in enumerate(model.names)})
+    found = fit_temperatures(model, corpus)
+    assert found.temperature > 1  # random scores say nothing
+    assert found.label_temperature is not None
+
+
+@given(st.floats(-7.5, 7.5), st.floats(0.1, 10))
+@settings(deadline=None, max_examples=50)
+def test_the_top_of_every_hill_is_found(top: float, slope: float) -> None:
+    calls: dict[float, float] = {}
+
+    def hill(temperature: float) -> float:
+        assert temperature not in calls
+        way = float(np.log2(temperature)) - top
+        calls[temperature] = -slope * way if way > 0 else way  # not symmetric
+        return calls[temperature]
+
+    best = likeliest(hill)
+    assert abs(np.log2(best) - top) <= 1 / 32
+    assert calls[best] == max(calls.values())
+    assert 1 in calls
+    assert len(calls) <= 24
+
+
+def test_a_flat_likelihood_leaves_the_natural_temperature() -> None:
+    assert likeliest(lambda temperature: 0.0) == 1
+    assert likeliest(lambda temperature: temperature) == 256
+    assert likeliest(lambda temperature: -temperature) == 1 / 256
+
+
+def test_models_without_a_label_temperature_take_half(tmp_path: Path) -> None:
+    model = replace(trained().model, temperature=3.0)
+    save_model(model, tmp_path / "new")
+    assert load_model(tmp_path / "new").label_temperature == model.label_temperature
+    header, arrays = read_sealed(tmp_path / "new", "arcwise model")
+    del header["label_temperature"]
+    write_sealed(tmp_path / "old", "arcwise model", header, arrays)
+    old = load_model(tmp_path / "old")
+    assert old.label_temperature is None
+    assert Temperatures.of(old) == Temperatures.of(replace(model, label_temperature=1.5))
+    for wrong in (0, -1.0, float("nan"), float("inf"), "hot", [1]):
+        write_sealed(tmp_path / "wrong", "arcwise model", header | {"label_temperature": wrong}, arrays)
+        with pytest.raises(ModelError, match="can use"):
+            load_model(tmp_path / "wrong")
 
 
 def test_long_sentences_have_no_confidence(monkeypatch: pytest.MonkeyPatch) -> None:

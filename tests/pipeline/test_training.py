@@ -329,7 +329,7 @@ def test_a_single_word(words: int) -> None:
     assert scores(parser, [one]) == (1.0, 1.0)
 
 
-@pytest.mark.parametrize("role", ["training", "development"])
+@pytest.mark.parametrize("role", ["development"])
 def test_a_missing_head_is_named(tmp_path: Path, role: str) -> None:
     good = sentences(3)
     lines = str(good[1]).split("\n")

@@ -17,10 +17,22 @@ _TITLES = {
     "labels": "{system}, by label",
     "sentence_lengths": "{system}, by length of the sentence in words",
     "arc_lengths": "{system}, by length of the arc",
+    "calibration": "{system}, probabilities",
+    "heads_reliability": "{system}, heads by their probability",
+    "labels_reliability": "{system}, labels of right heads by their probability",
+    "both_reliability": "{system}, heads with labels by their probability",
     "significance": "{system} minus {second}",
 }
-_PLAIN_NUMBERS = ("bootstrap_p", "sign_p")  # all other fractions are shown as percentages
-_SHORT = {"precision": "prec", "aligned_accuracy": "aligned", "difference": "diff", "bootstrap_p": "boot_p"}
+# All other fractions are shown as percentages.
+_PLAIN_NUMBERS = {"bootstrap_p": ".3g", "sign_p": ".3g", "brier": ".4f", "log_loss": ".4f"}
+_SHORT = {
+    "precision": "prec",
+    "aligned_accuracy": "aligned",
+    "difference": "diff",
+    "bootstrap_p": "boot_p",
+    "confidence": "conf",
+    "accuracy": "acc",
+}
 _LEFT_OUT = {"scores": ("correct", "gold", "system")}  # of the tables for people: they should fit on a screen
 _NOTES = """\
 Fractions are in percent. low, high: 95% bootstrap interval over sentences ({samples} samples, seed {seed}).
@@ -30,6 +42,12 @@ uas, las of a label: the gold words that have it and whose head, whose head and 
 _SIGNIFICANCE_NOTES = """\
 better, worse: sentences with more, with fewer words right. sign_p: exact sign test on them, ties dropped.
 boot_p: paired bootstrap. Both are two-sided."""
+_CALIBRATION_NOTES = """\
+conf: mean probability. acc: share that is right. diff: conf - acc, above 0 if too sure. ece, mce: expected
+and maximum calibration error, the mean of |diff| over the bins weighted by words, and the greatest. brier:
+mean squared error. log_loss: mean of -log of the probability of what was the case. not_aligned, unknown: the
+system's words that are not counted, as they have no counterpart, or no probability (they are in sentences that
+were parsed in pieces)."""
 
 Section = tuple[str, dict[str, str], list[dict[str, Any]]]  # name, the files it is about, table
 
@@ -46,9 +64,16 @@ Section = tuple[str, dict[str, str], list[dict[str, Any]]]  # name, the files it
     show_default=True,
     help="Tables for people, or the same numbers as fractions for programs.",
 )
+@click.option(
+    "--calibration",
+    is_flag=True,
+    help="Also measure how well the probabilities fit that `arcwise parse --confidence` wrote to SYSTEM.",
+)
 @click.option("--samples", type=click.IntRange(1), default=1000, show_default=True, help="Bootstrap samples.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the bootstrap.")
-def command(gold: str, system: str, second: str | None, output: str, samples: int, seed: int) -> None:
+def command(
+    gold: str, system: str, second: str | None, output: str, calibration: bool, samples: int, seed: int
+) -> None:
     """Score the trees of SYSTEM against those of GOLD.
 
     The files hold the same text; where their words differ they are aligned by characters, as udeval does. The
@@ -56,31 +81,44 @@ def command(gold: str, system: str, second: str | None, output: str, samples: in
     GOLD. With SYSTEM2, the difference between the two systems is tested for significance, sentence by
     sentence.
 
+    --calibration reads the probabilities in MISC of SYSTEM (ArcProb, LabelProb), and shows whether of the words
+    that are right with probability 0.9, say, nine in ten are: a reliability table each for heads, labels and
+    both, expected and maximum calibration error, Brier score and log-loss.
+
     \b
     Example:
       arcwise evaluate gold.conllu parsed.conllu
       arcwise evaluate gold.conllu ours.conllu theirs.conllu --format json
+      arcwise parse gold.conllu --confidence -o parsed.conllu
+      arcwise evaluate gold.conllu parsed.conllu --calibration
     """
-    from arcwise.evaluation.attachment import CONVENTIONS, attachment_scores
+    from arcwise.evaluation.attachment import CONVENTIONS, Scores, attachment_scores
+    from arcwise.evaluation.calibration import PROBABILITIES, read_confidences
     from arcwise.evaluation.columns import Strings, read_columns
-    from arcwise.evaluation.report import significance_table, system_tables
+    from arcwise.evaluation.report import calibration_tables, significance_table, system_tables
+    from arcwise.treebank.reading import Treebank, read_conllu
 
     with progress_bar():
         strings = Strings()
         gold_columns = read_columns(gold, strings)
-        files = [system] if second is None else [system, second]
-        scores = [attachment_scores(gold_columns, read_columns(file, strings)) for file in files]
-        sections: list[Section] = [
-            (name, {"gold": gold, "system": file}, table)
-            for file, of_file in zip(files, scores, strict=True)
-            for name, table in system_tables(of_file, seed=seed, samples=samples).items()
-        ]
+        scores: list[Scores] = []
+        sections: list[Section] = []
+        for file in [system] if second is None else [system, second]:
+            treebank = read_conllu(file) if calibration else file  # to be read twice
+            scores.append(attachment_scores(gold_columns, read_columns(treebank, strings)))
+            tables = system_tables(scores[-1], seed=seed, samples=samples)
+            if isinstance(treebank, Treebank):
+                comparison = scores[-1].comparison
+                tables |= calibration_tables(comparison, read_confidences(treebank, comparison.system))
+            sections += [(name, {"gold": gold, "system": file}, table) for name, table in tables.items()]
         if second is not None:
             table = significance_table(*scores, seed=seed, samples=samples)
             sections.append(("significance", {"gold": gold, "system": system, "second": second}, table))
 
     if output == "json":
-        head = {"conventions": CONVENTIONS, "seed": seed, "samples": samples}
+        head: dict[str, Any] = {"conventions": CONVENTIONS, "seed": seed, "samples": samples}
+        if calibration:
+            head["probabilities"] = PROBABILITIES
         click.echo(json.dumps(head | {"tables": [_as_object(*section) for section in sections]}, indent=1))
     elif output == "csv":
         click.echo(_as_csv(sections), nl=False)
@@ -89,8 +127,10 @@ def command(gold: str, system: str, second: str | None, output: str, samples: in
         click.echo(_NOTES.format(samples=samples, seed=seed))
         if second is not None:
             click.echo(_SIGNIFICANCE_NOTES)
-        for convention, meaning in CONVENTIONS.items():
-            click.echo(f"{convention}: {meaning}.")
+        if calibration:
+            click.echo(_CALIBRATION_NOTES)
+        for name, meaning in ((PROBABILITIES if calibration else {}) | CONVENTIONS).items():
+            click.echo(f"{name}: {meaning}.")
 
 
 def _as_object(name: str, files: dict[str, str], table: list[dict[str, Any]]) -> dict[str, Any]:
@@ -157,5 +197,5 @@ def _as_text(column: str, value: Any) -> str:
     if not isinstance(value, float):
         return str(value)
     if column in _PLAIN_NUMBERS:
-        return f"{value:.3g}" if value > 0 else "<1e-300"
+        return "<1e-300" if value == 0 and column.endswith("_p") else f"{value:{_PLAIN_NUMBERS[column]}}"
     return f"{100 * value:.2f}"

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _ORDERS = {"1": ("eisner",), "2": ("sibling", "model0", "carreras"), "3": ("model2", "model1")}
 SEARCHES = [chart for charts in _ORDERS.values() for chart in charts]
 PRUNINGS = ("heads", "trees", "projective")
+LEARNERS = ("mira", "perceptron", "log-linear", "max-margin")
+OPTIMISERS = ("online", "adagrad", "sgd", "eg", "batch-eg", "lbfgs", "cg")
 _THRESHOLD = -math.log(0.0001)
 
 # Bits of the tables of weights of the pruner, of the arcs, of the labels and of the tags.
@@ -54,9 +56,18 @@ _SIZES: dict[str, dict[str, int]] = {
     "[default: heads; with --projective projective]",
 )  # fmt: skip
 @click.option(
-    "--learner", type=click.Choice(["mira", "perceptron"]), default="mira", show_default=True,
+    "--learner", type=click.Choice(LEARNERS), default="mira", show_default=True,
     help="How the weights are learned.",
 )  # fmt: skip
+@click.option(
+    "--optimiser", type=click.Choice(OPTIMISERS),
+    help="How the objective of log-linear and max-margin learning is minimised.  [default: adagrad]",
+)  # fmt: skip
+@click.option("--tune", is_flag=True, help="Choose --rate and --penalty on the development treebank first.")
+@click.option("--rate", type=float, help="How far a step goes; for mira the longest step.")
+@click.option(
+    "--penalty", type=float, metavar="C", help="The weight of |w|^2 / 2 beside the losses of all sentences."
+)
 @click.option(
     "--labels", type=click.Choice(["both", "joint", "after"]), default="both", show_default=True,
     help="Find them with the arcs (joint), in the tree found (after), or both, their scores added.",

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from math import isnan
 from typing import Any
+
+import numpy as np
 
 from arcwise.evaluation.attachment import Scores
 from arcwise.evaluation.breakdown import by_arc_length, by_label, by_sentence_length
+from arcwise.evaluation.calibration import Floats, attachment_calibrations
+from arcwise.evaluation.comparison import Comparison
 from arcwise.evaluation.score import Score
 from arcwise.evaluation.significance import bootstrap_intervals, paired_bootstrap, sign_test
 
@@ -95,3 +100,53 @@ def significance_table(first: Scores, second: Scores, *, seed: int = 0, samples:
             }
         )
     return rows
+
+
+def calibration_tables(comparison: Comparison, confidences: Floats) -> dict[str, Table]:
+    """The tables `calibration` and, bin by bin, `heads_reliability`, `labels_reliability` and `both_reliability` of one system.
+
+    confidences: of its words, as `read_confidences` gives them. A mean over no words is None.
+    """
+    calibrations = attachment_calibrations(comparison, confidences)
+    aligned = comparison.alignment.system
+    summary = [
+        {
+            "probability": name,
+            "convention": "subtypes",
+            **_means(found.confidence, found.accuracy),
+            "ece": _known(found.ece),
+            "mce": _known(found.mce),
+            "brier": _known(found.brier),
+            "log_loss": _known(found.log_loss),
+            "words": found.words,
+            "not_aligned": len(comparison.system) - len(aligned),
+            "unknown": int(np.isnan(confidences[0, aligned]).sum()),
+        }
+        for name, found in calibrations.items()
+    ]
+    reliability = {}
+    for name, found in calibrations.items():
+        bins = len(found.bin_words)
+        rows = zip(found.bin_words.tolist(), found.bin_confidence, found.bin_accuracy, strict=True)
+        reliability[f"{name}_reliability"] = [
+            {
+                "bin": f"{number / bins:g}-{(number + 1) / bins:g}",
+                "convention": "subtypes",
+                **_means(float(confidence), float(accuracy)),
+                "words": words,
+            }
+            for number, (words, confidence, accuracy) in enumerate(rows)
+        ]
+    return {"calibration": summary, **reliability}
+
+
+def _means(confidence: float, accuracy: float) -> dict[str, float | None]:
+    return {
+        "confidence": _known(confidence),
+        "accuracy": _known(accuracy),
+        "difference": _known(confidence - accuracy),
+    }
+
+
+def _known(value: float) -> float | None:
+    return None if isnan(value) else value

@@ -16,7 +16,8 @@ class Corpus(NamedTuple):
     """Sentences one after another, each with a row for the root before its words.
 
     numbers: int32 (rows, COLUMNS). starts: int64, the row where each sentence begins, and the end. heads: int32, word numbers
-    within the sentence, -1 for the root. labels: int32, -1 for the root and for a label that the model does not know.
+    within the sentence, -1 for the root and where the head is not known. labels: int32, -1 for the root, for a label that the model
+    does not know, and where the head is not known.
     """
 
     numbers: NDArray[np.int32]
@@ -45,6 +46,7 @@ def make_corpus(blocks: Sequence[Block], vocabulary: Vocabulary, labels: Mapping
         heads[-1][rows] = block.heads
         label_numbers.append(np.full(len(numbers[-1]), -1, np.int32))
         label_numbers[-1][rows] = [labels.get(label, -1) for label in block.column(DEPREL)]
+        label_numbers[-1][heads[-1] < 0] = -1
         ends = block.words[1:] + np.arange(1, len(block) + 1)
         starts.append(starts[-1][-1:] + ends)
     return Corpus(
@@ -58,3 +60,9 @@ def select_sentences(corpus: Corpus, keep: NDArray[np.bool_]) -> Corpus:
     rows = np.repeat(keep, lengths)
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths[keep])])
     return Corpus(corpus.numbers[rows], starts, corpus.heads[rows], corpus.labels[rows])
+
+
+def whole_trees(corpus: Corpus) -> NDArray[np.bool_]:
+    """The sentences in which every word's head is known."""
+    unknown = np.add.reduceat(corpus.heads < 0, corpus.starts[:-1], dtype=np.int64)
+    return np.asarray(unknown == 1)  # the root's row

@@ -28,6 +28,8 @@ def label_epoch(
 ) -> int:
     """One pass over the sentences in `order`, in place; `step` words have been seen before. Returns how many labels were wrong.
 
+    Trees must be whole; words whose label is not known are passed by.
+
     weights, moves: float32 (2^bits, labels), averaged as in `arcwise.learning.online`. MIRA takes a word's rows for distinct, which
     they are but for rare collisions.
     """
@@ -50,6 +52,8 @@ def label_epoch(
                 for label in range(labels):
                     scores[label] += row[label]
             right = corpus.labels[begin + m]
+            if right < 0:
+                continue
             rival = -1
             for label in range(labels):
                 if label != right and (rival < 0 or scores[label] > scores[rival]):

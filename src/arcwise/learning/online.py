@@ -7,13 +7,27 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from arcwise.features.arcs import Indices, arc_features, label_features, most_arc_features
-from arcwise.features.templates import Templates
-from arcwise.features.tokens import Tokens, hash_tokens, longest_sentence, make_tokens
+from arcwise.features.arcs import Indices, arc_features, label_features
+from arcwise.features.tokens import longest_sentence
+from arcwise.features.tree_parts import most_tree_features, tree_features
 from arcwise.kernels import kernel
 from arcwise.learning.corpus import Corpus
+from arcwise.learning.oracles import add_to_arcs, best_tree, right_arcs
 from arcwise.learning.pruned import PrunedCorpus
-from arcwise.search.spanning_tree import make_room, spanning_tree
+from arcwise.learning.space import (
+    Scratch,
+    Space,
+    hash_sentence,
+    kept_graph,
+    labels_learned,
+    levels_of,
+    make_scratch,
+    score_arcs,
+    score_parts,
+    space_size,
+)
+from arcwise.parts.graph import Graph, Ints
+from arcwise.parts.tables import Floats, Kind
 
 
 class Learner(NamedTuple):
@@ -29,7 +43,7 @@ LEARNERS = {"mira": Learner(cost=1.0, limit=0.01), "perceptron": Learner(cost=0.
 
 
 class Training(NamedTuple):
-    """The weights in training: the arcs' table, then the label rows, in one vector.
+    """The weights in training, laid out as `Space` has them.
 
     weights: float32. moves: float64, the sum over all moves of the move times the number of steps made before: the average of the
     weights after each of T steps is weights - moves / T. difference: int16, scratch, all zero between sentences.
@@ -38,17 +52,12 @@ class Training(NamedTuple):
     weights: NDArray[np.float32]
     moves: NDArray[np.float64]
     difference: NDArray[np.int16]
-    arc_bits: int
-    label_bits: int
-    labels: int
 
 
-def make_training(arc_bits: int, label_bits: int, labels: int) -> Training:
+def make_training(space: Space) -> Training:
     """All weights zero."""
-    size = (1 << arc_bits) + (labels << label_bits)
-    return Training(
-        np.zeros(size, np.float32), np.zeros(size), np.zeros(size, np.int16), arc_bits, label_bits, labels
-    )
+    size = space_size(space)
+    return Training(np.zeros(size, np.float32), np.zeros(size), np.zeros(size, np.int16))
 
 
 @kernel
@@ -61,94 +70,38 @@ def average(weights: NDArray[np.float32], moves: NDArray[np.float64], steps: int
 
 
 @kernel
-def _label_scores(training: Training, rows: Indices, count: int, scores: NDArray[np.float32]) -> None:
-    labels = training.labels
-    table = training.weights[1 << training.arc_bits :]
-    scores[:] = 0.0
-    for k in range(count):
-        begin = rows[k] * labels
-        row = table[begin : begin + labels]
-        for label in range(labels):
-            scores[label] += row[label]
-
-
-@kernel
-def count_features(
-    training: Training,
-    features: Indices,
-    count: int,
-    base: int,
-    stride: int,
-    sign: int,
-    changed: Indices,
-    at: int,
-) -> int:
+def _count_features(
+    training: Training, features: Indices, base: int, stride: int, sign: int, changed: Indices, at: int
+) -> int:  # fmt: skip
     """Add `sign` to the difference at base + stride * feature for every feature, and list the places."""
-    for k in range(count):
+    for k in range(len(features)):
         i = base + stride * np.int64(features[k])
         training.difference[i] += sign
         changed[at + k] = i
-    return at + count
+    return at + len(features)
 
 
 @kernel
-def score_arc(
-    training: Training,
-    templates: Templates,
-    tokens: Tokens,
-    allowed: NDArray[np.bool_],
-    h: int,
-    m: int,
-    right: int,
-    label_cost: np.float32,
-    indices: Indices,
-    rows: Indices,
-    scores: NDArray[np.float32],
-) -> tuple[np.float32, int]:
-    """The score of an arc without its label, and its best label; `scores` holds those of the labels, wrong ones with their cost."""
-    total = np.float32(0.0)
-    for k in range(arc_features(tokens, templates, training.arc_bits, h, m, indices)):
-        total += training.weights[indices[k]]
-    count = label_features(tokens, templates, training.label_bits, h, m, rows)
-    _label_scores(training, rows, count, scores)
-    best = -1
-    for label in range(training.labels):
-        if label != right:
-            scores[label] += label_cost
-        if allowed[min(h, 1), label] and (best < 0 or scores[label] > scores[best]):
-            best = label
-    return total, best
-
-
-@kernel
-def count_arcs(
-    training: Training,
-    templates: Templates,
-    tokens: Tokens,
-    m: int,
-    right_arc: tuple[int, int],
-    found_arc: tuple[int, int],
-    indices: Indices,
-    rows: Indices,
-    changed: Indices,
-    at: int,
+def _count_arc(
+    training: Training, space: Space, scratch: Scratch, h: int, m: int, sign: int, changed: Indices, at: int
 ) -> int:
-    """Add to the difference what tells the right head and label of m from those found, and list the places; where the list ends."""
-    (g, right), (h, label) = right_arc, found_arc
-    base = 1 << training.arc_bits
-    if h != g:
-        count = arc_features(tokens, templates, training.arc_bits, g, m, indices)
-        at = count_features(training, indices, count, 0, 1, 1, changed, at)
-        count = arc_features(tokens, templates, training.arc_bits, h, m, indices)
-        at = count_features(training, indices, count, 0, 1, -1, changed, at)
-    count = label_features(tokens, templates, training.label_bits, g, m, rows)
-    at = count_features(training, rows, count, base + right, training.labels, 1, changed, at)
-    count = label_features(tokens, templates, training.label_bits, h, m, rows)
-    return count_features(training, rows, count, base + label, training.labels, -1, changed, at)
+    """The same for the features of an arc."""
+    count = arc_features(scratch.tokens, space.templates, space.arc_bits, h, m, scratch.indices)
+    return _count_features(training, scratch.indices[:count], 0, 1, sign, changed, at)
 
 
 @kernel
-def move_weights(
+def _count_label(
+    training: Training, space: Space, scratch: Scratch, h: int, m: int, label: int, sign: int, changed: Indices, at: int
+) -> int:  # fmt: skip
+    """The same for the features of an arc with a label."""
+    count = label_features(scratch.tokens, space.templates, space.label_bits, h, m, scratch.rows)
+    base = (1 << space.arc_bits) + label
+    return _count_features(training, scratch.rows[:count], base, space.allowed.shape[1], sign, changed, at)
+
+
+@kernel
+def _move_weights(
     training: Training, changed: Indices, count: int, learner: Learner, cost: float, step: int
 ) -> None:
     """Move the weights along the difference of the right tree and the one found, whose places `changed` lists (some twice), and clear
@@ -175,12 +128,27 @@ def move_weights(
 
 
 @kernel
+def _best_labels(
+    graph: Graph, labels: NDArray[np.float32], right: Ints, cost: float, best: Ints, scores: Floats
+) -> None:
+    """The best label of every arc and its score, when other labels than the right one of a word have a cost; no cost if it is -1."""
+    for b in range(1, len(graph.head) if labels.shape[1] > 0 else 0):
+        row, own = labels[b], right[graph.modifier[b]]
+        label, top = -1, -np.inf
+        for other in range(len(row)):
+            score = row[other] + (cost if own >= 0 and other != own else 0.0)
+            if score > top:
+                label, top = other, score
+        best[b], scores[b] = label, top
+
+
+@kernel
 def online_epoch(
     corpus: Corpus,
     pruned: PrunedCorpus,
     order: NDArray[np.int64],
-    templates: Templates,
-    allowed: NDArray[np.bool_],
+    kind: Kind | None,
+    space: Space,
     single_root: bool,
     learner: Learner,
     step: int,
@@ -189,66 +157,75 @@ def online_epoch(
     """One pass over the sentences in `order`, in place; `step` counts on from there. Returns how many heads and how many labels
     of right heads were wrong (in the search with costs).
 
-    A sentence costs the features of its kept arcs and an O(n^2) search. The arcs kept must hold the right tree. Without label
-    templates only heads are learned.
+    A sentence costs the features of the arcs kept and of their parts, and the search. kind: of the chart, for which right trees must
+    be projective; None for spanning trees. The arcs kept must hold the right tree. Where heads are not known (-1), it is the best
+    tree by the weights as they are that has the known ones, and errors in unknown heads and labels have no cost.
     """
     longest = longest_sentence(corpus.starts)
-    tokens, room = make_tokens(longest, templates.end), make_room(longest)
-    matrix = np.empty((longest + 1) ** 2)
-    most = most_arc_features(longest, templates)
-    indices, rows = np.empty(most, np.uint32), np.empty(templates.end, np.uint32)
-    changed = np.empty(2 * longest * (most + templates.end), np.uint32)
-    scores = np.empty(training.labels, np.float32)
-    heads = np.empty(longest + 1, np.int32)
-    found = np.empty((longest + 1, longest + 1), np.int32)  # the best label of each arc
-    label_cost = np.float32(learner.cost if templates.end > templates.labels else 0.0)
+    scratch, number = make_scratch(space, longest), labels_learned(space)
+    most_parts = most_tree_features(longest, space.parts)
+    changed = np.empty(2 * longest * (len(scratch.indices) + len(scratch.rows)) + 2 * most_parts, np.uint32)
+    parts, part_base = np.empty(most_parts, np.uint32), len(training.weights) - (1 << space.part_bits)
     wrong_heads, wrong_labels = 0, 0
     for s in order:
         step += 1
         begin, end = corpus.starts[s], corpus.starts[s + 1]
         size = end - begin
-        S = matrix[: size * size].reshape((size, size))
-        S[:] = -np.inf
-        hash_tokens(corpus.numbers[begin:end], templates, tokens)
-        gold_heads, gold_labels = corpus.heads[begin:end], corpus.labels[begin:end]
-        first, arc_heads = pruned.first[begin + s :], pruned.heads[pruned.arc_starts[s] :]
-        for m in range(1, size):
-            for a in range(first[m], first[m + 1]):
-                h = arc_heads[a]
-                total, best = score_arc(
-                    training,
-                    templates,
-                    tokens,
-                    allowed,
-                    h,
-                    m,
-                    gold_labels[m],
-                    label_cost,
-                    indices,
-                    rows,
-                    scores,
-                )
-                if h != gold_heads[m]:
-                    total += np.float32(learner.cost)
-                S[h, m] = total + scores[best]
-                found[h, m] = best
-        spanning_tree(S, single_root, room, heads[:size])
+        graph = kept_graph(size - 1, pruned.first[begin + s :], pruned.heads[pruned.arc_starts[s] :])
+        levels = levels_of(kind, graph)
+        arcs, labels = np.empty(len(graph.head)), np.empty((len(graph.head), number), np.float32)
+        hash_sentence(space, corpus.numbers[begin:end], scratch)
+        score_arcs(space, training.weights, graph, scratch, arcs, labels)
+        tables = score_parts(kind, space, training.weights, graph, levels, arcs, scratch)
+        known_heads, known_labels = corpus.heads[begin:end], corpus.labels[begin:end]
 
-        cost, changes = 0.0, 0
+        found, right = np.empty(size, np.int32), np.empty(size, np.int32)
+        best, scores = np.full(len(arcs), -1, np.int32), np.zeros(len(arcs))
+        right_labels = known_labels
+        if not right_arcs(graph, known_heads, right):
+            plain = tables.step.copy()
+            _best_labels(graph, labels, known_labels, -np.inf, best, scores)
+            for b in range(1, len(arcs)):
+                if known_heads[graph.modifier[b]] >= 0 and known_heads[graph.modifier[b]] != graph.head[b]:
+                    scores[b] = -np.inf
+            add_to_arcs(kind, graph, levels, scores, tables.step)
+            best_tree(kind, graph, levels, tables, single_root, right)
+            tables.step[:] = plain
+            right_labels = np.empty(size, np.int32)
+            for m in range(1, size):
+                right_labels[m] = best[right[m]]
+            scores[:] = 0.0
+        _best_labels(graph, labels, known_labels, learner.cost, best, scores)
+        for b in range(1, len(arcs)):
+            if known_heads[graph.modifier[b]] >= 0 and known_heads[graph.modifier[b]] != graph.head[b]:
+                scores[b] += learner.cost
+        add_to_arcs(kind, graph, levels, scores, tables.step)
+        best_tree(kind, graph, levels, tables, single_root, found)
+
+        cost, changes, other_tree = 0.0, 0, False
         for m in range(1, size):
-            h, label, g, right = heads[m], found[heads[m], m], gold_heads[m], gold_labels[m]
-            if h == g and label == right:
+            g, h, label = graph.head[right[m]], graph.head[found[m]], best[found[m]]
+            if h == g and (number == 0 or label == right_labels[m]):
                 continue
-            if label != right:
-                cost += float(label_cost)
+            if number > 0 and known_labels[m] >= 0 and label != known_labels[m]:
+                cost += learner.cost
             if h != g:
                 wrong_heads += 1
-                cost += learner.cost
+                other_tree = True
+                if known_heads[m] >= 0:
+                    cost += learner.cost
+                changes = _count_arc(training, space, scratch, g, m, 1, changed, changes)
+                changes = _count_arc(training, space, scratch, h, m, -1, changed, changes)
             else:
                 wrong_labels += 1
-            changes = count_arcs(
-                training, templates, tokens, m, (g, right), (h, label), indices, rows, changed, changes
-            )
+            if number > 0:
+                changes = _count_label(training, space, scratch, g, m, right_labels[m], 1, changed, changes)
+                changes = _count_label(training, space, scratch, h, m, label, -1, changed, changes)
+        if kind is not None and space.parts.end > 0 and other_tree:
+            for tree, sign in ((right, 1), (found, -1)):
+                heads = graph.head[tree]
+                count = tree_features(kind, heads, scratch.part_tokens, space.parts, space.part_bits, parts)
+                changes = _count_features(training, parts[:count], part_base, 1, sign, changed, changes)
         if changes > 0:
-            move_weights(training, changed, changes, learner, cost, step - 1)
+            _move_weights(training, changed, changes, learner, cost, step - 1)
     return wrong_heads, wrong_labels

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from arcwise.errors import ModelError
@@ -19,29 +18,33 @@ _KIND = "arcwise checkpoint"
 class State:
     """Where a training run is after an epoch.
 
-    stage: "trees", "labels" or "done". epoch, step: those finished in this stage. best_epoch, best_uas, best_las: of the best
-    epoch of this stage so far. weights, moves: of the learner. best: the arrays of the model so far.
+    stage: "trees", "labels" or "done". epoch: those finished in this stage. best_epoch, best_uas, best_las: of the best
+    epoch of this stage so far. learner: the state of what learns. best: the arrays of the model so far. tuned: the
+    rate and the penalty, if they were chosen on the development set.
     """
 
     fingerprint: str
     stage: str
-    weights: NDArray[np.float32]
-    moves: NDArray[Any]
+    learner: dict[str, NDArray[Any]]
     best: dict[str, NDArray[Any]]
     epoch: int = 0
-    step: int = 0
     best_epoch: int = 0
     best_uas: float = -1.0
     best_las: float = -1.0
     history: list[dict[str, Any]] = field(default_factory=list)
+    tuned: list[float] | None = None
+
+    def fresh(self) -> State:
+        """The same before the first epoch of its stage."""
+        return replace(self, learner={}, epoch=0, best=dict(self.best))
 
 
-_NUMBERS = ("fingerprint", "stage", "epoch", "step", "best_epoch", "best_uas", "best_las", "history")
+_NUMBERS = ("fingerprint", "stage", "epoch", "best_epoch", "best_uas", "best_las", "history", "tuned")
 
 
 def save_state(state: State, path: Path) -> None:
     """Write a checkpoint; the one before is replaced only when this one is complete."""
-    arrays = {"learner.weights": state.weights, "learner.moves": state.moves}
+    arrays = {f"learner.{name}": array for name, array in state.learner.items()}
     arrays |= {f"best.{name}": array for name, array in state.best.items()}
     write_sealed(path, _KIND, {name: getattr(state, name) for name in _NUMBERS}, arrays)
 
@@ -51,15 +54,18 @@ def load_state(path: Path, fingerprint: str) -> State:
     try:
         header, arrays = read_sealed(path, _KIND)
         state = State(
-            weights=arrays.pop("learner.weights"),
-            moves=arrays.pop("learner.moves"),
-            best={name.removeprefix("best."): array for name, array in arrays.items()},
+            learner=_named(arrays, "learner."),
+            best=_named(arrays, "best."),
             **{name: header[name] for name in _NUMBERS},
         )
-    except (ModelError, KeyError):
+    except (ModelError, KeyError, TypeError):
         raise ModelError(f"{path}: not a checkpoint, or damaged: remove it to start anew") from None
     if state.fingerprint != fingerprint:
         raise ModelError(
             f"{path}: a checkpoint of other data or other options: give the same ones, or remove it to start anew"
         )
     return state
+
+
+def _named(arrays: dict[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

@@ -125,7 +125,8 @@ class Model:
     labels); `parts` int8 (2^part_bits), if higher parts are scored; `final` like labels, for the labels of a known tree, absent
     if these are not learned; `allowed` bool (2, labels), the labels an arc from the root and from a word may have; `scales`
     float32, the units of coarse, of arcs and labels, and of final. tokeniser, tagger: what comes before the parser, None if these
-    were not learned. temperature: by which arc scores become probabilities.
+    were not learned. temperature, label_temperature: by which scores of trees and of labels become probabilities; the latter is None
+    if it was not fitted.
     """
 
     settings: Settings
@@ -136,6 +137,7 @@ class Model:
     tokeniser: Tokeniser | None = None
     tagger: Tagger | None = None
     temperature: float = 1.0
+    label_temperature: float | None = None
 
     def weights(self) -> Weights:
         """What the parsing kernel reads."""
@@ -273,6 +275,7 @@ def save_model(model: Model, path: str | Path) -> None:
         "single_root": model.single_root,
         "facts": model.facts,
         "temperature": model.temperature,
+        "label_temperature": model.label_temperature,
     }
     arrays = dict(model.arrays)
     if model.tokeniser is not None:
@@ -290,6 +293,7 @@ def load_model(path: str | Path) -> Model:
     header, arrays = read_sealed(path, _KIND)
     try:
         tokeniser, tagger = header.get("tokeniser"), header.get("tagger")
+        label_temperature = header.get("label_temperature")
         model = Model(
             settings=Settings(**header["settings"]),
             names=tuple(str(name) for name in header["names"]),
@@ -297,6 +301,7 @@ def load_model(path: str | Path) -> Model:
             arrays={name: array for name, array in arrays.items() if "/" not in name},
             facts=dict(header["facts"]),
             temperature=float(header["temperature"]),
+            label_temperature=None if label_temperature is None else float(label_temperature),
             tokeniser=tokeniser and Tokeniser.from_arrays(_named(arrays, _TOKENISER), tokeniser),
             tagger=tagger and Tagger(_named(arrays, _TAGGER), tagger),
         )
@@ -334,8 +339,9 @@ def _check(model: Model) -> None:
             raise ValueError(f"{name} is {array.dtype} {array.shape}, expected {np.dtype(dtype)} {shape}")
     if model.arrays["keys"].ndim != 1 or not model.arrays["allowed"].any(axis=1).all() or labels == 0:
         raise ValueError("labels or vocabulary are missing")
-    if not 0 < model.temperature < np.inf:
-        raise ValueError(f"the temperature is {model.temperature}, expected a positive number")
+    for temperature in (model.temperature, model.label_temperature):
+        if temperature is not None and not 0 < temperature < np.inf:
+            raise ValueError(f"a temperature is {temperature}, expected a positive number")
     if not (np.isfinite(model.arrays["scales"]).all() and (model.arrays["scales"] > 0).all()):
         raise ValueError("a scale is not a positive number")
     pack_names([name.encode() for name in model.names])

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import inf
 from operator import index
 
 from arcwise.errors import ArcwiseError
-from arcwise.learning.online import LEARNERS
+from arcwise.learning.trainers import DEFAULTS, OPTIMISERS, Choices
 from arcwise.pipeline.model import Settings
 
 LABEL_STAGES = ("both", "joint", "after")
@@ -20,10 +21,14 @@ class Options:
     labels: "joint", with the arcs in one search; "after", of the tree found; "both", their scores added. epochs: at most so many for
     the trees, then `label_epochs` for the labels of known trees. patience: stop after so many epochs without a better LAS on the
     development set. single_root: None sees whether the treebank has sentences with several roots. gold_tags: learn
-    from the treebank's own tags, and do not learn to tag.
+    from the treebank's own tags, and do not learn to tag. optimiser, rate, penalty: as in `arcwise.learning.trainers`, None for its
+    defaults; tune: choose rate and penalty on the development set.
     """
 
     learner: str = "mira"
+    optimiser: str | None = None
+    rate: float | None = None
+    penalty: float | None = None
     labels: str = "both"
     epochs: int = 12
     label_epochs: int = 6
@@ -31,11 +36,19 @@ class Options:
     seed: int = 0
     single_root: bool | None = None
     gold_tags: bool = False
+    tune: bool = False
     settings: Settings = field(default_factory=Settings)
 
     def __post_init__(self) -> None:
-        if self.learner not in LEARNERS:
-            raise ArcwiseError(f"learner {self.learner!r}, expected one of {', '.join(LEARNERS)}")
+        if self.learner not in OPTIMISERS:
+            raise ArcwiseError(f"learner {self.learner!r}, expected one of {', '.join(OPTIMISERS)}")
+        if self.optimiser not in (None, *OPTIMISERS[self.learner]):
+            raise ArcwiseError(
+                f"{self.learner} by {self.optimiser!r}, expected one of {', '.join(OPTIMISERS[self.learner])}"
+            )
+        for name, value in (("rate", self.rate), ("penalty", self.penalty)):
+            if value is not None and not (isinstance(value, int | float) and 0 < value < inf):
+                raise ArcwiseError(f"{name} is {value!r}, expected a positive number")
         if self.labels not in LABEL_STAGES:
             raise ArcwiseError(f"labels {self.labels!r}, expected one of {', '.join(LABEL_STAGES)}")
         for name in ("epochs", "label_epochs", "patience", "seed"):
@@ -47,6 +60,13 @@ class Options:
             raise ArcwiseError("epochs, label_epochs and patience must be at least 1")
         if self.seed < 0:
             raise ArcwiseError(f"seed {self.seed}, expected 0 or more")
+
+    @property
+    def choices(self) -> Choices:
+        """Learner, optimiser, rate and penalty, as given or by default."""
+        optimiser = self.optimiser or OPTIMISERS[self.learner][0]
+        rate, penalty = DEFAULTS[self.learner, optimiser]
+        return Choices(self.learner, optimiser, self.rate or rate, self.penalty or penalty)
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,12 @@ from numpy.typing import NDArray
 import arcwise
 from arcwise.errors import InputError
 from arcwise.features.attributes import collect_keys, vocabulary
-from arcwise.learning.corpus import Corpus, make_corpus, select_sentences
+from arcwise.learning.corpus import Corpus, make_corpus, select_sentences, whole_trees
 from arcwise.pipeline.options import Note, Options, Watcher
 from arcwise.pipeline.preparing import prepare
+from arcwise.search.decode import decode
 from arcwise.search.projectivise import projectivise
+from arcwise.search.result import Parse
 from arcwise.tagging.tagger import Tagger
 from arcwise.text.tokeniser import Tokeniser
 from arcwise.treebank.block import DEPREL, Block
@@ -74,7 +76,9 @@ def read_training_data(
     fingerprint = _fingerprint((blocks, dev_blocks), options)
     blocks, dev_blocks, tokeniser, tagger, tag_accuracy = prepare(blocks, dev_blocks, options, watcher, jobs)
     keys = collect_keys(blocks)
-    names = tuple(sorted({label for block in blocks for label in block.column(DEPREL)}))
+    names = tuple(sorted({label for block in blocks for label in _known_labels(block)}))
+    if len(names) > 1:  # where there are labels, _ says that one is not known
+        names = tuple(name for name in names if name != "_")
     if names == ("_",):
         note("the treebank has no labels (DEPREL is _ everywhere): the model will find heads only")
     if len(names) > MOST_LABELS:
@@ -95,9 +99,14 @@ def read_training_data(
             )
     elif single_root and several:
         note(f"{several} of {len(roots)} training sentences have several roots, and are left out")
-        corpus = select_sentences(corpus, roots == 1)
+        corpus = select_sentences(corpus, roots <= 1)
     if len(corpus.starts) == 1:
         raise InputError("no training sentence is left")
+    partial = int(np.count_nonzero(~whole_trees(corpus)))
+    if partial:
+        note(
+            f"{partial} of {len(corpus.starts) - 1} training sentences have words whose HEAD is _: what is known of them is learned"
+        )
     if options.settings.projective:
         corpus, moved = _projectivised(corpus, single_root)
         if moved:
@@ -124,15 +133,26 @@ def read_training_data(
 
 
 def _projectivised(corpus: Corpus, single_root: bool) -> tuple[Corpus, int]:
-    """The corpus with the nearest projective trees, and how many words have another head there."""
+    """The corpus with the nearest projective trees, and how many words have another head there.
+
+    Where not all heads are known, no head is replaced: some are forgotten, as few as possible, so that there is a projective tree.
+    """
     heads = corpus.heads.copy()
-    for begin, end in pairwise(corpus.starts.tolist()):
-        heads[begin:end] = projectivise(heads[begin:end], single_root)
+    for (begin, end), whole in zip(pairwise(corpus.starts.tolist()), whole_trees(corpus), strict=True):
+        tree = heads[begin:end]
+        if whole:
+            tree[:] = projectivise(tree, single_root)
+        else:
+            known = np.flatnonzero(tree >= 0)
+            scores = np.zeros((len(tree), len(tree)))
+            scores[tree[known], known] = 1.0
+            nearest: Parse = decode(scores, projective=True, single_root=single_root)
+            tree[tree != nearest.heads] = -1
     return corpus._replace(heads=heads), int(np.count_nonzero(heads != corpus.heads))
 
 
 def _read(source: TreebankLike, role: str, format: str | None, skip_bad: bool, note: Note) -> list[Block]:
-    """All blocks of a treebank whose trees are whole."""
+    """All blocks of a treebank; the trees of a development treebank must be whole."""
     if not isinstance(source, str | Path) and not hasattr(source, "read"):
         source = io.BytesIO(b"".join(sentence.to_bytes() for sentence in source))
     with read_blocks(cast(str | Path | BinaryIO, source), format=format, skip_bad=skip_bad) as reader:
@@ -141,8 +161,10 @@ def _read(source: TreebankLike, role: str, format: str | None, skip_bad: bool, n
         note(f"{reader.file}: bad sentences skipped: {reader.skipped}, the first: {reader.skipped_errors[0]}")
     if not blocks:
         raise InputError(f"no {role} sentences", file=reader.file)
+    if role == "training" and all(block.heads.max() < 0 for block in blocks):
+        raise InputError("HEAD is '_' everywhere", expected="some heads to learn from", file=reader.file)
     for block in blocks:
-        if block.heads.min() < 0:
+        if role == "development" and block.heads.min() < 0:
             word = int(np.argmin(block.heads))
             sentence = int(np.searchsorted(block.words, word, side="right")) - 1
             raise InputError(
@@ -153,6 +175,11 @@ def _read(source: TreebankLike, role: str, format: str | None, skip_bad: bool, n
                 token=str(word - block.words[sentence] + 1),
             )
     return blocks
+
+
+def _known_labels(block: Block) -> list[str]:
+    """The labels of words whose heads are known."""
+    return [label for label, head in zip(block.column(DEPREL), block.heads, strict=True) if head >= 0]
 
 
 def _without_long(corpus: Corpus, role: str, note: Note) -> Corpus:
@@ -172,7 +199,8 @@ def _allowed_labels(corpus: Corpus, labels: int) -> NDArray[np.bool_]:
     """The labels seen on arcs from the root and on others; all of them where nothing was seen."""
     allowed = np.zeros((2, labels), np.bool_)
     for row, arcs in enumerate((corpus.heads == 0, corpus.heads > 0)):
-        allowed[row, corpus.labels[arcs]] = True
+        labels_seen = corpus.labels[arcs]
+        allowed[row, labels_seen[labels_seen >= 0]] = True
         if not allowed[row].any():
             allowed[row] = True
     return allowed

@@ -16,7 +16,7 @@ from arcwise.search.explain import explain
 from arcwise.search.part_chart import PartChart, as_tables, at_hand, for_each, is_parts
 from arcwise.search.pieces import in_pieces
 from arcwise.search.status import FOUND, REFUSED
-from arcwise.sums import part_sums
+from arcwise.sums import part_beliefs, part_sums
 from arcwise.sums.batches import flatten, read, unflatten, unwrap, why
 from arcwise.sums.inside_outside import inside_outsides, one_inside_outside
 from arcwise.sums.labels import label_marginals, read_labelled, sum_labels
@@ -30,7 +30,13 @@ _NOTHING = np.empty(0)
 
 
 def log_partition(
-    scores: Any, *, projective: bool = False, single_root: bool = True, labelled: bool = False, jobs: int = 1
+    scores: Any,
+    *,
+    projective: bool = False,
+    single_root: bool = True,
+    labelled: bool = False,
+    approximate: bool = False,
+    jobs: int = 1,
 ) -> Any:
     """The logarithm of the sum over all trees of exp(score): exactly, in O(n^3) time and O(n^2) memory.
 
@@ -44,6 +50,10 @@ def log_partition(
     scores, with projective=True: also `Scores` or `PartScores`, tables of higher parts, or a list of them; time and memory as of the
         chart (`arcwise.search.chart`).
     labelled: the scores have one more axis, of labels: S[h, m, l], and the sum is over labelled trees.
+    approximate: for tables of arcs, siblings and grandchildren, projective or not: by belief propagation
+        (`arcwise.sums.belief_propagation`), in O(n^3) time a sweep and O(n^3) memory. The result is no bound, but the closer the
+        smaller the scores of siblings and grandchildren are, and exact without them; its gradient are the approximate `marginals`.
+        A RuntimeWarning tells if it has not converged after 300 sweeps. Matrices are summed exactly all the same.
     jobs: threads to share several matrices among. The result does not depend on it.
 
     Raises InputError for unusable scores.
@@ -54,7 +64,10 @@ def log_partition(
     scores = at_hand(scores)
     if is_parts(scores):
         _no_labels(labelled)
-        return _of_parts(scores, jobs, part_sums.log_partition, projective, single_root)
+        work: Callable[[PartChart], float] = part_sums.log_partition
+        if approximate:
+            work = partial(part_beliefs.log_partition, projective=bool(projective))
+        return _of_parts(scores, jobs, work, projective or approximate, single_root)
     batch, alone, _ = _read(scores, labelled)
     sums = inside_outsides if projective else matrix_trees
 
@@ -76,6 +89,7 @@ def marginals(
     single_root: bool = True,
     labelled: bool = False,
     parts: bool = False,
+    approximate: bool = False,
     jobs: int = 1,
 ) -> Any:
     """The probability of every arc, when a tree is as likely as exp(score): (n+1, n+1), columns 1..n sum to 1.
@@ -84,7 +98,7 @@ def marginals(
     O(n^3 + L n^2), and (n+1, n+1, L). Column 0 and the diagonal are 0. Options as in `log_partition`.
 
     For `Scores`, `parts` gives the probabilities of all parts, as `Scores`; for `PartScores` the arcs' are a vector over the arcs as
-    given, and those of all parts a dictionary of vectors.
+    given, and those of all parts a dictionary of vectors. With `approximate` they are beliefs: those of arcs still sum to 1.
 
     Raises InputError for unusable scores, and NoTreeError if no tree is allowed.
 
@@ -98,7 +112,13 @@ def marginals(
         scores = as_tables(scores)
     if is_parts(scores):
         _no_labels(labelled)
-        return _of_parts(scores, jobs, partial(_found, sums=True, parts=parts), projective, single_root)
+        find: Callable[[PartChart], part_sums.PartSums] = partial(part_sums.part_sums, sums=True)
+        if approximate:
+            find = partial(part_beliefs.part_beliefs, projective=bool(projective))
+        return _of_parts(
+            scores, jobs, lambda chart: part_sums.as_given(chart, find(chart), parts),
+            projective or approximate, single_root,
+        )  # fmt: skip
     batch, alone, labels = _read(scores, labelled)
     found = [arcs for arcs, _ in _distributions(batch, alone, projective, single_root, jobs)]
     if labelled:
@@ -232,23 +252,24 @@ def max_marginals(
     if not is_parts(scores):
         scores = as_tables(scores)
     return for_each(
-        scores, jobs, lambda chart, number: _found(chart, sums=False, parts=parts),
+        scores, jobs, lambda chart, number: part_sums.as_given(chart, part_sums.part_sums(chart, False), parts),
         projective=projective, single_root=single_root,
     )  # fmt: skip
 
 
 def _of_parts(
-    scores: Any, jobs: int, work: Callable[[PartChart], Any], projective: bool, single_root: bool
+    scores: Any, jobs: int, work: Callable[[PartChart], Any], understood: bool, single_root: bool
 ) -> Any:
     """What a sum over the trees of one table, or of each of several, makes of its chart."""
+    if not understood:
+        raise InputError(
+            "tables of parts with projective=False",
+            expected="projective=True, or of log_partition and marginals approximate=True",
+        )
     return for_each(
         scores, jobs, lambda chart, number: work(chart),
-        projective=projective, single_root=single_root, shifted=True,
+        projective=True, single_root=single_root, shifted=True,
     )  # fmt: skip
-
-
-def _found(chart: PartChart, sums: bool, parts: bool) -> Any:
-    return part_sums.as_given(chart, part_sums.part_sums(chart, sums), parts)
 
 
 def _no_labels(labelled: bool) -> None:

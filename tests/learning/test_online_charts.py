@@ -9,9 +9,9 @@ from arcwise.features.attributes import vocabulary
 from arcwise.features.part_templates import compile_part_templates
 from arcwise.features.parts import hash_part_tokens, make_part_tokens
 from arcwise.features.tree_parts import most_tree_features, tree_features
-from arcwise.learning.online import LEARNERS, Learner, Training, online_epoch
+from arcwise.learning.online import LEARNERS, Learner, Training, make_training, online_epoch
 from arcwise.learning.pruned import PrunedCorpus, prune_corpus
-from arcwise.learning.structured import make_structured_training, structured_epoch
+from arcwise.learning.space import Space
 from arcwise.search.chart import CHARTS
 from arcwise.sums.pruning import BY_HEADS
 from arcwise.trees.blocks import is_projective
@@ -22,6 +22,7 @@ ARC_BITS, LABEL_BITS, PART_BITS, COARSE_BITS = 14, 10, 15, 10
 CORPUS, LABELS = small_corpus(6)
 PARTS = compile_part_templates(vocabulary(np.array([5], np.uint64)))
 ALLOWED = np.ones((2, LABELS), np.bool_)
+SPACE = Space(TEMPLATES, PARTS, ARC_BITS, LABEL_BITS, PART_BITS, ALLOWED)
 FREE = Learner(cost=1.0, limit=1e9)
 LEARNED = ["eisner", "sibling", "tri-sibling", "carreras", "model0", "model1", "model2"]
 
@@ -33,7 +34,7 @@ def pruned(most: int = 20) -> PrunedCorpus:
 
 
 def random_training(seed: int, scale: float = 0.05) -> Training:
-    training = make_structured_training(ARC_BITS, LABEL_BITS, LABELS, PART_BITS)
+    training = make_training(SPACE)
     training.weights[:] = scale * np.random.default_rng(seed).normal(size=len(training.weights))
     return training
 
@@ -42,10 +43,9 @@ def learn(
     training: Training, order: list[int], chart: str, learner: Learner, step: int = 0, *, single_root: bool = True,
     arcs: PrunedCorpus | None = None,
 ) -> tuple[int, int]:  # fmt: skip
-    return structured_epoch(
-        CORPUS, arcs or pruned(), np.array(order), CHARTS[chart], TEMPLATES, PARTS, PART_BITS, ALLOWED, single_root,
-        learner, step, training,
-    )  # fmt: skip
+    return online_epoch(
+        CORPUS, arcs or pruned(), np.array(order), CHARTS[chart], SPACE, single_root, learner, step, training
+    )
 
 
 class Slow:
@@ -124,7 +124,7 @@ def test_one_step(chart: str, learner: Learner) -> None:
 
 @pytest.mark.parametrize("chart", ["sibling", "model1"])
 def test_it_learns_its_sentences(chart: str) -> None:
-    training = make_structured_training(ARC_BITS, LABEL_BITS, LABELS, PART_BITS)
+    training = make_training(SPACE)
     for epoch in range(30):
         wrong = learn(training, list(range(6)), chart, LEARNERS["perceptron"], 6 * epoch)
     assert wrong == (0, 0)
@@ -149,7 +149,7 @@ def test_without_higher_parts_it_is_the_first_order() -> None:
     order = np.array([s for s in range(6) if CORPUS.starts[s + 1] - CORPUS.starts[s] <= 4])
     assert len(order) > 1
     learn(structured, order.tolist(), "eisner", FREE)
-    online_epoch(CORPUS, pruned(), order, TEMPLATES, ALLOWED, True, FREE, 0, first_order)
+    online_epoch(CORPUS, pruned(), order, None, SPACE, True, FREE, 0, first_order)
     np.testing.assert_allclose(structured.weights, first_order.weights, atol=1e-5)
 
 

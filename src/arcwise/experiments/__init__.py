@@ -1,0 +1,1 @@
+"""The papers' tables, on any treebanks: one experiment a file."""

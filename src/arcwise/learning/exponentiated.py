@@ -1,0 +1,256 @@
+"""Exponentiated gradient on the dual of the log-linear and of the max-margin objective.
+
+Koo (2010), figure 4-2 and appendix A; Collins et al. (2008). The dual variables are a distribution over the trees of every
+sentence, kept as a number theta for each of its parts, and the weights follow from them:
+
+    p(y) ~ exp(sum of theta over the parts of y),    w = 1/C sum over sentences of (f(right tree) - features to expect under p).
+
+A sentence's step moves its theta towards the scores of its parts under w, and w along with it:
+
+    log-linear    theta <- (1 - rate) theta + rate w . f(part)
+    max-margin    theta <- theta + rate (w . f(part) + 1 if the part is wrong)
+
+Online, w moves after every sentence; in a batch, after all of them. (The thesis states chapter 4 with its C where 1/C stands here.)
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arcwise.features.moves import Move
+from arcwise.features.tokens import longest_sentence
+from arcwise.kernels import kernel
+from arcwise.learning.corpus import Corpus
+from arcwise.learning.gradients import Objective
+from arcwise.learning.oracles import (
+    add_known_tree,
+    add_to_arcs,
+    expected_parts,
+    is_finite,
+    of_arcs,
+    right_arcs,
+    room_like,
+    sum_labels,
+)
+from arcwise.learning.pruned import PrunedCorpus
+from arcwise.learning.space import (
+    Levels,
+    Space,
+    hash_sentence,
+    kept_graph,
+    labels_learned,
+    levels_of,
+    make_scratch,
+    move_arcs,
+    move_higher,
+    score_arcs,
+    score_parts,
+)
+from arcwise.parts.graph import Graph
+from arcwise.parts.tables import Floats, Kind, Tables
+
+BETA = 9.0  # the theta of right arcs at the start
+
+
+class Duals(NamedTuple):
+    """The dual variables of all sentences: those of sentence s from starts[s] on, all tables of its parts, then labels by arc.
+
+    theta: of every part. counted: the probabilities of the parts that the weights are made of.
+    """
+
+    starts: NDArray[np.int64]
+    theta: NDArray[Any]
+    counted: NDArray[Any]
+
+
+@kernel
+def _tables(kind: Kind | None, graph: Graph, levels: Levels, higher: bool) -> Tables:
+    """Tables of zeros, as `score_parts` gives them."""
+    arcs = len(graph.head)
+    complete = incomplete = siblings = 0
+    if kind is not None and higher:
+        complete, incomplete, siblings = kind.complete, kind.incomplete, kind.siblings
+    steps, slots = levels[0].steps, levels[0].slots
+    steps, slots = steps[len(steps) - 1], slots[len(slots) - 1]
+    pairs = graph.pairs[arcs]
+    beside, twice = siblings > 0, siblings > 1
+    return Tables(
+        np.zeros(steps if incomplete else arcs),
+        np.zeros((steps if incomplete else arcs) * beside),
+        np.zeros(pairs * beside),
+        np.zeros(slots * (beside and incomplete > 0)),
+        np.zeros(pairs * twice),
+        np.zeros(graph.triples[pairs] * twice),
+        np.zeros(0),
+        np.zeros((steps if complete else arcs) * beside),
+        np.zeros(steps * (twice and complete > 0)),
+        np.zeros(slots * (twice and complete > 0)),
+        np.zeros(2 * arcs * (complete > 0)),
+    )
+
+
+@kernel
+def dual_sizes(corpus: Corpus, pruned: PrunedCorpus, kind: Kind | None, space: Space) -> NDArray[np.int64]:
+    """Where the dual variables of each sentence begin, and the end."""
+    sentences = len(corpus.starts) - 1
+    starts = np.zeros(sentences + 1, np.int64)
+    for s in range(sentences):
+        begin, end = corpus.starts[s], corpus.starts[s + 1]
+        graph = kept_graph(end - begin - 1, pruned.first[begin + s :], pruned.heads[pruned.arc_starts[s] :])
+        size = len(graph.head) * labels_learned(space)
+        for table in _tables(kind, graph, levels_of(kind, graph), space.parts.end > 0):
+            size += len(table)
+        starts[s + 1] = starts[s] + size
+    return starts
+
+
+@kernel
+def begin_duals(
+    corpus: Corpus, pruned: PrunedCorpus, kind: Kind | None, space: Space, beta: float, duals: Duals
+) -> None:
+    """Fill the dual variables: theta is beta for right arcs and labels, 0 for all others; the weights are made of right trees only,
+    that is, they are 0. The first epoch should have a rate of 0, which makes the weights fit theta.
+    """
+    for s in range(len(corpus.starts) - 1):
+        begin, end = corpus.starts[s], corpus.starts[s + 1]
+        graph = kept_graph(end - begin - 1, pruned.first[begin + s :], pruned.heads[pruned.arc_starts[s] :])
+        levels = levels_of(kind, graph)
+        theta = _tables(kind, graph, levels, space.parts.end > 0)
+        counted = room_like(theta)
+        tree, right = np.empty(end - begin, np.int32), np.zeros(len(graph.head))
+        right_arcs(graph, corpus.heads[begin:end], tree)
+        for m in range(1, len(tree)):
+            right[tree[m]] = beta
+        add_to_arcs(kind, graph, levels, right, theta.step)
+        add_known_tree(kind, graph, levels, tree, 1.0, counted)
+        at, number = duals.starts[s], labels_learned(space)
+        for table, counts in zip(theta, counted):  # noqa: B905
+            for i in range(len(table)):
+                duals.theta[at + i], duals.counted[at + i] = table[i], counts[i]
+            at += len(table)
+        if number > 0:
+            for b in range(1, len(graph.head)):
+                label = corpus.labels[begin + graph.modifier[b]]
+                duals.theta[at + b * number + label] = beta
+            for m in range(1, len(tree)):
+                duals.counted[at + tree[m] * number + corpus.labels[begin + m]] = 1.0
+
+
+@kernel
+def exponentiated_epoch(
+    corpus: Corpus,
+    pruned: PrunedCorpus,
+    order: NDArray[np.int64],
+    kind: Kind | None,
+    space: Space,
+    single_root: bool,
+    objective: Objective,
+    duals: Duals,
+    rate: float,
+    weights: NDArray[Any],
+    move: Move,
+) -> tuple[float, int]:
+    """One pass over the sentences in `order`; returns their share of the dual objective, and how many words were wrong.
+
+    The dual objective, to be minimised, is C/2 |w|^2 plus the shares: log-linear, minus the entropy; max-margin, minus the errors to
+    expect. Less what the weights are from the primal's optimum it is minus the primal objective: their sum is the gap.
+
+    move: its rate is 1/C and its target the weights (online) or a copy of them (batch); parts whose probability has changed by no
+    more than `negligible` since their features were last moved wait, so that nothing is lost. All trees must be whole. A sentence
+    costs what it does in `gradient_epoch`. The share is NaN, and the pass ends, if scores are not finite.
+    """
+    scratch = make_scratch(space, longest_sentence(corpus.starts))
+    number, total, wrong = labels_learned(space), 0.0, 0
+    keep = 1.0 - rate if objective.sums else 1.0
+    at_once = Move(move.target, move.squares, move.rate, 0.0)
+    for s in order:
+        begin, end = corpus.starts[s], corpus.starts[s + 1]
+        graph = kept_graph(end - begin - 1, pruned.first[begin + s :], pruned.heads[pruned.arc_starts[s] :])
+        levels = levels_of(kind, graph)
+        arcs, labels = np.empty(len(graph.head)), np.empty((len(graph.head), number))
+        hash_sentence(space, corpus.numbers[begin:end], scratch)
+        score_arcs(space, weights, graph, scratch, arcs, labels)
+        tables = score_parts(kind, space, weights, graph, levels, arcs, scratch)
+        costs = np.zeros(len(arcs))
+        for b in range(1, len(arcs)):
+            m = graph.modifier[b]
+            costs[b] = objective.cost if graph.head[b] != corpus.heads[begin + m] else 0.0
+            if number > 0:
+                labels[b] += objective.cost
+                labels[b, corpus.labels[begin + m]] -= objective.cost
+        add_to_arcs(kind, graph, levels, costs, tables.step)
+
+        at = duals.starts[s]
+        for table in tables:
+            _step(keep, rate, duals.theta[at : at + len(table)], table)
+            at += len(table)
+        theta = duals.theta[at : duals.starts[s + 1]].reshape(len(arcs), number)
+        for b in range(1, len(arcs)):
+            _step(keep, rate, theta[b], labels[b])
+        together = sum_labels(labels)
+        add_to_arcs(kind, graph, levels, together, tables.step)
+        if not is_finite(tables.step):
+            return np.nan, wrong
+        found = room_like(tables)
+        log_partition = expected_parts(kind, graph, levels, tables, single_root, found)
+
+        if objective.sums:
+            total -= log_partition
+            for table, shares in zip(tables, found):  # noqa: B905
+                for i in range(len(table)):
+                    if shares[i] > 0.0:
+                        total += shares[i] * table[i]
+        by_arc = of_arcs(kind, graph, levels, found.step).copy()
+        for b in range(1, len(arcs)):
+            right = (
+                by_arc[b]
+                if costs[b] == 0.0 or graph.head[b] == corpus.heads[begin + graph.modifier[b]]
+                else 0.0
+            )
+            total -= costs[b] * by_arc[b]
+            if number > 0:
+                label = corpus.labels[begin + graph.modifier[b]]
+                total -= objective.cost * by_arc[b] * (1.0 - labels[b, label])
+                right *= labels[b, label]
+                for other in range(number):
+                    if objective.sums and labels[b, other] > 0.0:
+                        total += by_arc[b] * labels[b, other] * np.log(labels[b, other])
+                    labels[b, other] *= by_arc[b]
+            if graph.head[b] == corpus.heads[begin + graph.modifier[b]]:
+                wrong += right < 0.5
+
+        at = duals.starts[s]
+        for shares in found:
+            _count(move.negligible, duals.counted[at : at + len(shares)], shares)
+            at += len(shares)
+        counted = duals.counted[at : duals.starts[s + 1]].reshape(len(arcs), number)
+        for b in range(1, len(arcs)):
+            _count(move.negligible, counted[b], labels[b])
+        move_arcs(space, graph, of_arcs(kind, graph, levels, found.step), labels, scratch, at_once)
+        if kind is not None:
+            move_higher(kind, space, graph, levels, found, scratch, at_once)
+    return total, wrong
+
+
+@kernel
+def _step(keep: float, rate: float, theta: NDArray[Any], scores: Floats) -> None:
+    """Move theta towards the scores, which become the new theta."""
+    for i in range(len(scores)):
+        if scores[i] > -np.inf:
+            theta[i] = keep * theta[i] + rate * scores[i]
+            scores[i] = theta[i]
+
+
+@kernel
+def _count(negligible: float, counted: NDArray[Any], shares: Floats) -> None:
+    """Count with new probabilities, which become what was counted less what is now: 0 if negligible, and then nothing changes."""
+    for i in range(len(shares)):
+        change = counted[i] - shares[i]
+        if abs(change) > negligible:
+            counted[i] = shares[i]
+            shares[i] = change
+        else:
+            shares[i] = 0.0

@@ -1,0 +1,181 @@
+"""What learners ask: the best tree, or what all trees together say, among the arcs kept of a sentence."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from arcwise.features.part_scores import add_by_steps, sum_by_arcs
+from arcwise.kernels import kernel
+from arcwise.learning.space import Levels
+from arcwise.parts.graph import Graph, Ints
+from arcwise.parts.tables import Floats, Kind, Tables
+from arcwise.parts.tree_tables import add_tree
+from arcwise.search.chart import make_chart
+from arcwise.search.derivations import chart_tree
+from arcwise.search.passes import backward, forward
+from arcwise.search.spanning_tree import make_room as make_search_room
+from arcwise.search.spanning_tree import spanning_tree
+from arcwise.search.status import FOUND
+from arcwise.sums.matrix_tree import make_room as make_sum_room
+from arcwise.sums.matrix_tree import matrix_tree
+from arcwise.sums.weights import exp_of_negative
+
+
+@kernel
+def _matrix(graph: Graph, arcs: Floats) -> Floats:
+    size = len(graph.position)
+    S = np.full((size, size), -np.inf)
+    for b in range(1, len(graph.head)):
+        S[graph.head[b], graph.modifier[b]] = arcs[b]
+    return S
+
+
+@kernel
+def right_arcs(graph: Graph, heads: Ints, tree: Ints) -> bool:
+    """Fill `tree` with the arc from the right head into each word, -1 where the head is not known; whether all are."""
+    tree[0] = 0
+    tree[1:] = -1
+    for b in range(1, len(graph.head)):
+        if heads[graph.modifier[b]] == graph.head[b]:
+            tree[graph.modifier[b]] = b
+    return bool(tree.min() >= 0)
+
+
+@kernel
+def best_tree(
+    kind: Kind | None, graph: Graph, levels: Levels, tables: Tables, single_root: bool, tree: Ints
+) -> float:
+    """The argmax oracle: fills `tree` with the arc into each word, 0 for the root; returns the score, -inf if there is no tree.
+
+    kind: of the chart; None for spanning trees, which need not be projective and have no higher parts, in O(n^2).
+    """
+    if kind is None:
+        S, score = _matrix(graph, tables.step), 0.0
+        heads = np.empty(len(S), np.int32)
+        if spanning_tree(S, single_root, make_search_room(len(S) - 1), heads) != FOUND:
+            return -np.inf
+        tree[0] = 0
+        for b in range(1, len(graph.head)):
+            if heads[graph.modifier[b]] == graph.head[b]:
+                tree[graph.modifier[b]] = b
+                score += tables.step[b]
+        return score
+    return chart_tree(graph, levels, kind, tables, single_root, tree)
+
+
+@kernel
+def expected_parts(
+    kind: Kind | None, graph: Graph, levels: Levels, tables: Tables, single_root: bool, found: Tables
+) -> float:
+    """The oracle of sums: adds the probability of every part to `found`, which is like `tables`; returns the log partition function,
+    -inf if there is no tree. Exact: O(n^3) for spanning trees, twice the chart's time else.
+    """
+    if kind is None:
+        S = _matrix(graph, tables.step)
+        P = np.empty_like(S)
+        log_partition = matrix_tree(S, single_root, make_sum_room(len(S) - 1), P)
+        if log_partition > -np.inf:
+            for b in range(1, len(graph.head)):
+                found.step[b] += P[graph.head[b], graph.modifier[b]]
+        return log_partition
+    chart = make_chart(graph, levels, kind, tables, single_root)
+    log_partition = forward(chart, np.bool_(True))
+    if log_partition > -np.inf:
+        backward(chart, True, found, np.zeros(1))
+    return log_partition
+
+
+@kernel
+def add_known_tree(
+    kind: Kind | None, graph: Graph, levels: Levels, tree: Ints, amount: float, found: Tables
+) -> None:
+    """Add an amount to the entries of a tree's parts. tree: the arc into each word, 0 for the root."""
+    if kind is None:
+        for m in range(1, len(tree)):
+            found.step[tree[m]] += amount
+    else:
+        add_tree(kind, graph, levels, tree, amount, found)
+
+
+@kernel
+def tree_score(kind: Kind | None, graph: Graph, levels: Levels, tree: Ints, tables: Tables) -> float:
+    """The score of a tree."""
+    entries = room_like(tables)
+    add_known_tree(kind, graph, levels, tree, 1.0, entries)
+    score = 0.0
+    for scores, counts in zip(tables, entries):  # noqa: B905
+        for i in range(len(scores)):
+            if counts[i] != 0.0:
+                score += counts[i] * scores[i]
+    return score
+
+
+@kernel
+def room_like(tables: Tables) -> Tables:
+    """Tables of zeros."""
+    return Tables(
+        np.zeros(len(tables.step)), np.zeros(len(tables.first)), np.zeros(len(tables.pair)), np.zeros(len(tables.slot)),
+        np.zeros(len(tables.second)), np.zeros(len(tables.triple)), np.zeros(len(tables.run)),
+        np.zeros(len(tables.last)), np.zeros(len(tables.only)), np.zeros(len(tables.last_pair)),
+        np.zeros(len(tables.none)),
+    )  # fmt: skip
+
+
+@kernel
+def of_arcs(kind: Kind | None, graph: Graph, levels: Levels, by_step: Floats) -> Floats:
+    """By arc, what `step` of some tables holds for the steps over it."""
+    if kind is None:
+        return by_step
+    return sum_by_arcs(graph, levels[1], by_step)
+
+
+@kernel
+def add_to_arcs(kind: Kind | None, graph: Graph, levels: Levels, by_arc: Floats, by_step: Floats) -> None:
+    """Add to the scores of arcs in `step` of some tables."""
+    if kind is None:
+        by_step += by_arc
+    else:
+        add_by_steps(graph, levels[1], by_arc, by_step)
+
+
+@kernel
+def sum_labels(scores: Floats) -> Floats:
+    """The log of the sum over the labels of every arc; `scores`, (arcs, labels), become their probabilities. 0 if there are none."""
+    arcs, labels = scores.shape
+    sums = np.zeros(arcs)
+    for b in range(1, arcs if labels > 0 else 0):
+        row = scores[b]
+        top = row[0]
+        for label in range(1, labels):
+            top = max(top, row[label])
+        total = 0.0
+        for label in range(labels):
+            row[label] = exp_of_negative(row[label] - top)
+            total += row[label]
+        share = 1.0 / total
+        for label in range(labels):
+            row[label] *= share
+        sums[b] = top + np.log(total)
+    return sums
+
+
+@kernel
+def max_labels(scores: Floats) -> Floats:
+    """The score of the best label of every arc; `scores` become 1 for it, 0 for all others."""
+    arcs, labels = scores.shape
+    best = np.zeros(arcs)
+    for b in range(1, arcs if labels > 0 else 0):
+        label = np.argmax(scores[b])
+        best[b] = scores[b, label]
+        scores[b] = 0.0
+        scores[b, label] = 1.0
+    return best
+
+
+@kernel
+def is_finite(x: Floats) -> bool:
+    """Whether all scores can be searched."""
+    greatest = 0.0
+    for i in range(len(x)):
+        greatest = max(greatest, abs(x[i])) if x[i] == x[i] else np.inf
+    return greatest < 1e100

@@ -1,0 +1,268 @@
+"""Every way of learning, behind one interface: a trainer makes an epoch of steps, and has weights and a state.
+
+| learner    | asks the oracle for          | optimisers                              |
+|------------|------------------------------|-----------------------------------------|
+| perceptron | the best tree                | online                                  |
+| mira       | the best tree with its costs | online                                  |
+| max-margin | the best tree with its costs | adagrad, sgd                            |
+|            | expected features            | eg                                      |
+| log-linear | expected features            | adagrad, sgd, eg, batch-eg, lbfgs, cg   |
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arcwise.errors import ArcwiseError
+from arcwise.features.moves import Move
+from arcwise.learning.corpus import Corpus
+from arcwise.learning.exponentiated import BETA, Duals, begin_duals, dual_sizes, exponentiated_epoch
+from arcwise.learning.gradients import LOG_LINEAR, MAX_MARGIN, gradient_epoch
+from arcwise.learning.online import LEARNERS, Training, average, online_epoch
+from arcwise.learning.pruned import PrunedCorpus
+from arcwise.learning.shrinking import shrink
+from arcwise.learning.space import Space, space_size
+from arcwise.parts.tables import Kind
+
+ONLINE, EG, BATCH_EG = "online", "eg", "batch-eg"
+OPTIMISERS = {
+    "mira": (ONLINE,),
+    "perceptron": (ONLINE,),
+    "log-linear": ("adagrad", "sgd", EG, BATCH_EG, "lbfgs", "cg"),
+    "max-margin": ("adagrad", "sgd", EG),
+}
+# The rate and the penalty, if none are chosen: found on development treebanks.
+DEFAULTS = {
+    ("mira", ONLINE): (0.01, 0.0),
+    ("perceptron", ONLINE): (1.0, 0.0),
+    ("log-linear", "adagrad"): (0.05, 0.01),
+    ("log-linear", "sgd"): (0.02, 0.01),
+    ("log-linear", EG): (0.1, 0.1),
+    ("log-linear", BATCH_EG): (0.01, 0.1),
+    ("log-linear", "lbfgs"): (1.0, 0.1),
+    ("log-linear", "cg"): (1.0, 0.1),
+    ("max-margin", "adagrad"): (0.05, 0.01),
+    ("max-margin", "sgd"): (0.02, 0.01),
+    ("max-margin", EG): (1.0, 1.0),
+}
+_OBJECTIVES = {"log-linear": LOG_LINEAR, "max-margin": MAX_MARGIN}
+_NEGLIGIBLE = (
+    1e-3  # a part whose own gradient is smaller is not worth its cost in steps that are random anyway
+)
+_UNCOUNTED = 1e-5  # a change of a part's probability that exponentiated gradient may count later
+_SHRINK = 0.1  # of an epoch: after so much the penalty's steps are made, for all weights at once
+_MOST_DUALS = 1 << 31  # bytes
+
+Arrays = dict[str, NDArray[Any]]
+Parts = Callable[[], Iterator[tuple[NDArray[np.int64], float]]]
+
+
+class Problem(NamedTuple):
+    """What is learned from, and does not change. kind: of the chart; None for spanning trees."""
+
+    corpus: Corpus
+    pruned: PrunedCorpus
+    kind: Kind | None
+    space: Space
+    single_root: bool
+
+    @property
+    def sentences(self) -> int:
+        """How many there are."""
+        return len(self.corpus.starts) - 1
+
+    @property
+    def words(self) -> int:
+        """How many there are, in all sentences."""
+        return len(self.corpus.heads) - self.sentences
+
+
+class Choices(NamedTuple):
+    """What is chosen about a learner. rate: how far a step goes. penalty: C, the weight of |w|^2 / 2 beside the sentences' losses."""
+
+    learner: str
+    optimiser: str
+    rate: float
+    penalty: float
+
+
+class Trainer(ABC):
+    """Learns in epochs. state: all that it needs to go on, by name; empty to begin."""
+
+    def __init__(self, problem: Problem, choices: Choices, state: Arrays) -> None:
+        self.problem, self.choices, self.state = problem, choices, state
+
+    @abstractmethod
+    def epoch(self, parts: Parts) -> Iterator[tuple[float, float]]:
+        """Make an epoch of steps; yields after each part the share done and the share of words that were wrong.
+
+        parts: gives the sentences in the order of this epoch, in parts, each with the share of all words done after it.
+        """
+
+    @abstractmethod
+    def weights(self) -> NDArray[np.float32]:
+        """The weights learned so far."""
+
+    def _room(self, *names: str, dtype: Any = np.float32) -> None:
+        for name in names:
+            self.state.setdefault(name, np.zeros(space_size(self.problem.space), dtype))
+
+    def _error(self, wrong: float, share: float) -> tuple[float, float]:
+        return share, wrong / (share * self.problem.words)
+
+    def _must_be_finite(self, value: float) -> None:
+        if not np.isfinite(value):
+            raise ArcwiseError(
+                f"{self.choices.learner} by {self.choices.optimiser}: the scores are no longer finite: "
+                f"take smaller steps (--rate, now {self.choices.rate:g}), or penalise large weights more "
+                f"(--penalty, now {self.choices.penalty:g})"
+            )
+
+
+class Online(Trainer):
+    """The averaged perceptron and MIRA: steps from the tree found to the right one. rate: the longest step of MIRA."""
+
+    def __init__(self, problem: Problem, choices: Choices, state: Arrays) -> None:
+        super().__init__(problem, choices, state)
+        self._room("weights")
+        self._room("moves", dtype=np.float64)
+        self.state.setdefault("step", np.zeros(1, np.int64))
+
+    def epoch(self, parts: Parts) -> Iterator[tuple[float, float]]:
+        corpus, pruned, kind, space, single_root = self.problem
+        learner = LEARNERS[self.choices.learner]
+        if learner.limit > 0:
+            learner = learner._replace(limit=self.choices.rate)
+        weights, step = self.state["weights"], self.state["step"]
+        training = Training(weights, self.state["moves"], np.zeros(len(weights), np.int16))
+        wrong = 0
+        for part, share in parts():
+            heads, labels = online_epoch(
+                corpus, pruned, part, kind, space, single_root, learner, int(step[0]), training
+            )
+            wrong += heads + labels
+            step += len(part)
+            yield self._error(wrong, share)
+
+    def weights(self) -> NDArray[np.float32]:
+        return average(self.state["weights"], self.state["moves"], int(self.state["step"][0]))
+
+
+class Descent(Trainer):
+    """Stochastic (sub)gradient descent, with AdaGrad's steps or plain ones that shrink with the square root of the epochs.
+
+    Ten times an epoch all weights shrink by what the penalty of the sentences since then demands; the weights given are the mean of
+    those after each time, from the second epoch on.
+    """
+
+    def __init__(self, problem: Problem, choices: Choices, state: Arrays) -> None:
+        super().__init__(problem, choices, state)
+        self._room("weights", "mean")
+        if choices.optimiser == "adagrad":
+            self._room("squares")
+        self.state.setdefault("counts", np.zeros(2, np.int64))  # epochs, and weights in the mean
+
+    def epoch(self, parts: Parts) -> Iterator[tuple[float, float]]:
+        corpus, pruned, kind, space, single_root = self.problem
+        state, counts = self.state, self.state["counts"]
+        squares, rate = state.get("squares", np.empty(0, np.float32)), self.choices.rate
+        if not len(squares):
+            rate /= np.sqrt(counts[0] + 1)
+        move = Move(state["weights"], squares, rate, _NEGLIGIBLE)
+        if counts[0] <= 1:
+            state["mean"][:] = counts[1] = 0
+        wrong, waiting = 0, 0.0
+        for part, share in parts():
+            loss, errors = gradient_epoch(
+                corpus, pruned, part, kind, space, single_root, _OBJECTIVES[self.choices.learner], state["weights"], move
+            )  # fmt: skip
+            self._must_be_finite(loss)
+            wrong += errors
+            waiting += len(part) / self.problem.sentences
+            if waiting >= _SHRINK or share == 1.0:
+                counts[1] += 1
+                shrink(move, self.choices.penalty * waiting, state["mean"], int(counts[1]))
+                waiting = 0.0
+            yield self._error(wrong, share)
+        counts[0] += 1
+
+    def weights(self) -> NDArray[np.float32]:
+        return self.state["mean"]
+
+
+class Exponentiated(Trainer):
+    """Exponentiated gradient on the dual. The rate is halved after every epoch in which the dual objective got worse."""
+
+    def __init__(self, problem: Problem, choices: Choices, state: Arrays) -> None:
+        super().__init__(problem, choices, state)
+        corpus, pruned, kind, space, _ = problem
+        if (corpus.heads == -1).sum() > problem.sentences:
+            raise ArcwiseError(
+                f"{choices.optimiser} needs whole trees, and some heads are not known: take adagrad, sgd or lbfgs"
+            )
+        self._starts = dual_sizes(corpus, pruned, kind, space)
+        size = int(self._starts[-1])
+        if 8 * size > _MOST_DUALS:
+            raise ArcwiseError(
+                f"{choices.optimiser} keeps two numbers for each of {size} parts, {8 * size / 1e9:.1f} GB: "
+                "prune more (--prune), take fewer parts (--order), or another optimiser"
+            )
+        self._room("weights")
+        if not state.get("theta", np.empty(0)).size:
+            state |= {"theta": np.zeros(size, np.float32), "counted": np.zeros(size, np.float32)}
+            begin_duals(corpus, pruned, kind, space, BETA, self._duals())
+            state["rate"] = np.array(
+                [choices.rate, np.inf, 0.0]
+            )  # and the last value, and whether the weights fit theta
+
+    def _duals(self) -> Duals:
+        return Duals(self._starts, self.state["theta"], self.state["counted"])
+
+    def epoch(self, parts: Parts) -> Iterator[tuple[float, float]]:
+        corpus, pruned, kind, space, single_root = self.problem
+        rate, weights = self.state["rate"], self.state["weights"]
+        target = weights.copy() if self.choices.optimiser == BATCH_EG else weights
+        move = Move(target, np.empty(0, np.float32), 1.0 / self.choices.penalty, _UNCOUNTED)
+        value, wrong = 0.0, 0
+
+        def steps(part: NDArray[np.int64], length: float) -> tuple[float, int]:
+            return exponentiated_epoch(
+                corpus, pruned, part, kind, space, single_root, _OBJECTIVES[self.choices.learner], self._duals(),
+                length, weights, move,
+            )  # fmt: skip
+
+        if not rate[2]:
+            steps(np.arange(self.problem.sentences), 0.0)
+            weights[:], rate[2] = target, 1.0
+        for part, share in parts():
+            of_part, errors = steps(part, float(rate[0]))
+            self._must_be_finite(of_part)
+            value += of_part
+            wrong += errors
+            yield self._error(wrong, share)
+        weights[:] = target
+        value += self.choices.penalty / 2 * float(weights @ weights)
+        if value > rate[1]:
+            rate[0] /= 2
+        rate[1] = value
+
+    def weights(self) -> NDArray[np.float32]:
+        return self.state["weights"]
+
+
+def make_trainer(problem: Problem, choices: Choices, state: Arrays) -> Trainer:
+    """The trainer for a learner and its optimiser."""
+    if choices.optimiser == ONLINE:
+        return Online(problem, choices, state)
+    if choices.optimiser in (EG, BATCH_EG):
+        return Exponentiated(problem, choices, state)
+    if choices.optimiser in ("lbfgs", "cg"):
+        from arcwise.learning.batch import Batch  # SciPy is slow to load
+
+        return Batch(problem, choices, state)
+    return Descent(problem, choices, state)

@@ -1,0 +1,159 @@
+"""Losses against all trees of short sentences, and gradients against differences of losses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from arcwise.features.moves import Move
+from arcwise.learning.corpus import Corpus
+from arcwise.learning.gradients import LOG_LINEAR, MAX_MARGIN, Objective, gradient_epoch
+from arcwise.learning.space import Space, mark_features, space_size
+from tests.learning.slow_trees import CORPUS, SEARCHES, SlowTrees, all_arcs, kind_of, sentence_rows, space_of
+
+NOTHING = np.empty(0, np.float32)
+OBJECTIVES = {"log-linear": LOG_LINEAR, "max-margin": MAX_MARGIN}
+
+
+def random_weights(space: Space, seed: int, scale: float = 0.2) -> np.ndarray:
+    return scale * np.random.default_rng(seed).normal(size=space_size(space))
+
+
+def loss_and_gradient(
+    corpus: Corpus, search: str, space: Space, objective: Objective, weights: np.ndarray, sentences: list[int],
+    single_root: bool = True,
+) -> tuple[float, np.ndarray]:  # fmt: skip
+    gradient = np.zeros(len(weights))
+    loss, _ = gradient_epoch(
+        corpus, all_arcs(), np.array(sentences), kind_of(search), space, single_root, objective, weights,
+        Move(gradient, NOTHING, -1.0, 0.0),
+    )  # fmt: skip
+    return loss, gradient
+
+
+def slow_loss(
+    corpus: Corpus, sentence: int, search: str, objective: Objective, weights: np.ndarray, single_root: bool,
+    labelled: bool,
+) -> float:  # fmt: skip
+    """By listing all trees; labels of different arcs are independent of each other."""
+    slow = SlowTrees(sentence, search, single_root, labelled)
+    rows = sentence_rows(corpus, sentence)
+    right, right_labels = corpus.heads[rows], corpus.labels[rows]
+    join = np.logaddexp.reduce if objective.sums else np.max
+    totals = {True: [], False: []}  # type: dict[bool, list[float]]
+    for heads in slow.trees:
+        plain = slow.score(weights, heads)
+        rival, as_right = plain, plain
+        for m in range(1, slow.n + 1):
+            h, known = int(heads[m]), right[m] >= 0
+            rival += objective.cost * (known and h != right[m])
+            if not labelled:
+                continue
+            scores = slow.label_scores(weights, h, m)
+            costs = objective.cost * (np.arange(len(scores)) != right_labels[m]) * (right_labels[m] >= 0)
+            rival += join(scores + costs)
+            as_right += scores[right_labels[m]] if right_labels[m] >= 0 else join(scores)
+        totals[False].append(rival)
+        if all(right[m] in (-1, heads[m]) for m in range(1, slow.n + 1)):
+            totals[True].append(as_right)
+    return float(join(np.array(totals[False])) - join(np.array(totals[True])))
+
+
+def forgetful(seed: int) -> Corpus:
+    """The corpus with some heads and labels unknown, and some labels of known heads."""
+    rng = np.random.default_rng(seed)
+    forget = (rng.random(len(CORPUS.heads)) < 0.5) & (CORPUS.heads >= 0)
+    heads = np.where(forget, -1, CORPUS.heads).astype(np.int32)
+    labels = np.where(forget | (rng.random(len(forget)) < 0.2), -1, CORPUS.labels).astype(np.int32)
+    return CORPUS._replace(heads=heads, labels=labels)
+
+
+@pytest.mark.parametrize("known", ["whole", "partial"])
+@pytest.mark.parametrize("name", OBJECTIVES)
+@pytest.mark.parametrize("search", SEARCHES)
+def test_losses(search: str, name: str, known: str) -> None:
+    corpus = CORPUS if known == "whole" else forgetful(1)
+    for sentence in range(6):
+        single_root, labelled = sentence % 2 == 0, sentence % 3 != 0
+        space = space_of(search, labelled)
+        weights = random_weights(space, sentence)
+        loss, _ = loss_and_gradient(corpus, search, space, OBJECTIVES[name], weights, [sentence], single_root)
+        expected = slow_loss(corpus, sentence, search, OBJECTIVES[name], weights, single_root, labelled)
+        assert loss == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("known", ["whole", "partial"])
+@pytest.mark.parametrize("name", OBJECTIVES)
+@pytest.mark.parametrize("search", SEARCHES)
+def test_gradients(search: str, name: str, known: str) -> None:
+    """Along random directions, and along those of single weights."""
+    corpus = CORPUS if known == "whole" else forgetful(2)
+    rng, everyone = np.random.default_rng(0), list(range(6))
+    for labelled in (True, False):
+        space = space_of(search, labelled)
+        weights = random_weights(space, 3)
+        _, gradient = loss_and_gradient(corpus, search, space, OBJECTIVES[name], weights, everyone)
+        directions = [rng.normal(size=len(weights)) for _ in range(3)]
+        directions += [
+            (np.arange(len(weights)) == i).astype(float) for i in rng.choice(np.flatnonzero(gradient), 8)
+        ]
+        for direction in directions:
+            step = 1e-6 / np.abs(direction).max()
+            ends = [
+                loss_and_gradient(
+                    corpus, search, space, OBJECTIVES[name], weights + sign * step * direction, everyone
+                )[0]
+                for sign in (1, -1)
+            ]
+            assert (ends[0] - ends[1]) / (2 * step) == pytest.approx(gradient @ direction, rel=1e-5, abs=1e-4)
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_marked_features_are_all_that_can_move(search: str) -> None:
+    space = space_of(search)
+    seen = np.zeros(space_size(space), np.float32)
+    mark_features(CORPUS, all_arcs(), kind_of(search), space, seen)
+    _, gradient = loss_and_gradient(
+        CORPUS, search, space, LOG_LINEAR, random_weights(space, 5), list(range(6))
+    )
+    assert not (gradient != 0)[seen == 0].any()
+    assert (gradient != 0).sum() > 0.6 * (seen != 0).sum()
+
+
+def test_adagrad_steps() -> None:
+    """Part by part, each feature by the gradient of its part; parts below the threshold are left alone."""
+    space = space_of("spanning-tree", labelled=False)
+    weights = random_weights(space, 4)
+    slow = SlowTrees(0, "spanning-tree", True, labelled=False)
+    scores = np.array([slow.score(weights, heads) for heads in slow.trees])
+    shares = np.exp(scores - np.logaddexp.reduce(scores))
+    expected, squares = weights.copy(), np.full(len(weights), 0.5)
+    for h in range(slow.n + 1):
+        for m in range(1, slow.n + 1):
+            has = [heads[m] == h for heads in slow.trees]
+            by_arc = (slow.features.heads[m] == h) - float(shares @ np.array(has, float))
+            if h == m or abs(by_arc) <= 0.05:
+                continue
+            for i in slow.features.arc(h, m):
+                squares[i] += by_arc**2
+                expected[i] += 0.1 * by_arc / np.sqrt(squares[i] + 1e-6)
+    room = np.full(len(weights), 0.5, np.float32)
+    gradient_epoch(
+        CORPUS, all_arcs(), np.array([0]), None, space, True, LOG_LINEAR, weights, Move(weights, room, 0.1, 0.05)
+    )  # fmt: skip
+    np.testing.assert_allclose(room, squares, rtol=1e-5)
+    np.testing.assert_allclose(weights, expected, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e200])
+def test_scores_that_are_not_finite_end_the_pass(bad: float) -> None:
+    for search in ("spanning-tree", "eisner"):
+        space = space_of(search)
+        weights = np.full(space_size(space), bad)
+        gradient = np.zeros_like(weights)
+        loss, _ = gradient_epoch(
+            CORPUS, all_arcs(), np.arange(6), kind_of(search), space, True, LOG_LINEAR, weights,
+            Move(gradient, NOTHING, -1.0, 0.0),
+        )  # fmt: skip
+        assert np.isnan(loss)
+        assert not gradient.any()
