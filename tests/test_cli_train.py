@@ -17,7 +17,7 @@ from arcwise import load, train
 from arcwise.cli import arcwise_command, main
 from arcwise.cli.train import command
 from arcwise.cli.training_report import Clock, training_report
-from arcwise.learning.online import LEARNERS
+from arcwise.learning.trainers import DEFAULTS, OPTIMISERS
 from arcwise.pipeline.model import Settings
 from arcwise.pipeline.options import Options, Progress
 from arcwise.treebank.reading import read_conllu
@@ -110,9 +110,11 @@ def test_the_options_reach_the_training(run, tmp_path):
 
 def test_the_choices_and_defaults_are_those_of_the_library():
     options = {option.name: option for option in command.params}
-    learner = options["learner"]
-    assert list(learner.type.choices) == sorted(LEARNERS)  # type: ignore[attr-defined]
+    learner, optimiser = options["learner"], options["optimiser"]
+    assert list(learner.type.choices) == list(OPTIMISERS)  # type: ignore[attr-defined]
     assert learner.default == Options().learner
+    possible = dict.fromkeys(name for optimisers in OPTIMISERS.values() for name in optimisers)
+    assert list(optimiser.type.choices) == list(possible)  # type: ignore[attr-defined]
     help_text = CliRunner().invoke(arcwise_command, ["train", "--help"], terminal_width=200).output
     for name in ("epochs", "label-epochs", "patience"):
         default = getattr(Options(), name.replace("-", "_"))
@@ -259,7 +261,7 @@ def test_a_bar_on_a_terminal(monkeypatch):
         (["--order", 2], "need --projective"),
         (["--parts", "eisner"], "need --projective"),
         (["--order", 2, "--projective", "--parts", "model1"], "model1 is not of order 2"),
-        (["--prune-by", "trees"], "pruning by 'trees' for spanning trees"),
+        (["--prune-by", "trees"], "pruning by 'trees' for trees that need not be projective"),
     ],
 )
 def test_orders_that_make_no_sense(run, tmp_path, options, message):
@@ -282,3 +284,104 @@ def test_a_model_of_third_order(run, tmp_path):
     assert result.exit_code == 0, result.output
     assert "# rank = 2" in result.output
     assert "ArcProb=" in result.output
+
+
+# Learners
+
+
+def test_a_log_linear_model(run, tmp_path):
+    model = tmp_path / "model"
+    options = [
+        "--learner",
+        "log-linear",
+        "--optimiser",
+        "sgd",
+        "--rate",
+        0.05,
+        "--penalty",
+        0.5,
+        "--gold-tags",
+    ]
+    status, _, err = run(TRAIN, "--dev", DEV, "-o", model, *QUICK, *options)
+    assert status == 0, err
+    facts = load(model).model.facts
+    assert [facts[name] for name in ("learner", "optimiser", "rate", "penalty")] == [
+        "log-linear",
+        "sgd",
+        0.05,
+        0.5,
+    ]
+    assert facts["training"][-1]["las"] > 50
+
+
+def test_the_first_optimiser_is_the_default(run, tmp_path):
+    model = tmp_path / "model"
+    assert run(TRAIN, "-o", model, *QUICK, "--learner", "max-margin", "--gold-tags", "-q") == (0, "", "")
+    facts = load(model).model.facts
+    assert facts["optimiser"] == "adagrad"
+    assert (facts["rate"], facts["penalty"]) == DEFAULTS["max-margin", "adagrad"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--learner", "magic"], "'magic' is not one of 'mira', 'perceptron', 'log-linear', 'max-margin'"),
+        (["--optimiser", "magic"], "'magic' is not one of 'online', 'adagrad'"),
+        (["--learner", "max-margin", "--optimiser", "lbfgs"], "expected one of adagrad, sgd, eg"),
+        (["--optimiser", "sgd"], "mira by 'sgd', expected one of online"),
+        (["--learner", "log-linear", "--rate", 0], "rate is 0.0, expected a positive number"),
+        (["--learner", "log-linear", "--penalty", -1], "penalty is -1.0, expected a positive number"),
+        (["--learner", "log-linear", "--rate", "nan"], "rate is nan, expected a positive number"),
+        (["--learner", "log-linear", "--tune"], "--tune needs a development treebank (--dev)"),
+        (["--learner", "perceptron", "--tune", "--dev", DEV], "--tune: the perceptron has neither"),
+    ],
+)
+def test_learners_that_make_no_sense(run, tmp_path, options, message):
+    status, out, err = run(TRAIN, "-o", tmp_path / "model", *options)
+    assert (status, out) == (2, "")
+    assert message in err
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_exploding_step(run, tmp_path):
+    options = ["--learner", "log-linear", "--optimiser", "sgd", "--rate", 1e120, "--gold-tags"]
+    status, out, err = run(TRAIN, "-o", tmp_path / "model", *QUICK, *options)
+    assert (status, out) == (2, "")
+    last = err.splitlines()[-1]
+    assert last.startswith(
+        "arcwise: log-linear by sgd: the scores are no longer finite: take smaller steps (--rate, now 1e+120)"
+    )
+    assert not (tmp_path / "model").exists()
+
+
+def test_tuning(run, tmp_path):
+    model = tmp_path / "model"
+    options = ["--learner", "mira", "--tune", "--gold-tags"]
+    status, _, err = run(TRAIN, "--dev", DEV, "-o", model, *QUICK, *options)
+    assert status == 0, err
+    (chosen,) = re.findall(r"note: tuning: chose rate ([\d.e-]+)$", err, re.MULTILINE)
+    assert f"{load(model).model.facts['rate']:g}" == chosen
+    assert 3 <= len(re.findall("note: tuning: rate .* on the development treebank", err)) <= 12
+
+
+def test_heads_that_are_not_known(run, tmp_path):
+    lines = [line.split("\t") for line in TRAIN.read_text().split("\n")]
+    for line in lines:
+        if line[0].isdigit() and int(line[0]) % 3 == 0:
+            line[6] = line[7] = "_"
+    partial = tmp_path / "partial.conllu"
+    partial.write_text("\n".join("\t".join(line) for line in lines))
+    status, _, err = run(partial, "--dev", DEV, "-o", tmp_path / "m", *QUICK, "--gold-tags")
+    assert status == 0, err
+    assert re.search(r"note: \d+ of \d+ training sentences have words whose HEAD is _: what is known", err)
+    assert load(tmp_path / "m").model.facts["training"][-1]["las"] > 50
+    status, _, err = run(TRAIN, "--dev", partial, "-o", tmp_path / "n", *QUICK)
+    assert status == 2
+    assert f"arcwise: {partial}:" in err
+    assert "expected a number everywhere in a development treebank" in err
+    status, _, err = run(
+        partial, "-o", tmp_path / "n", *QUICK, "--gold-tags", "--learner", "log-linear", "--optimiser", "eg"
+    )
+    assert status == 2
+    assert "eg needs whole trees" in err
+    assert not (tmp_path / "n").exists()

@@ -13,8 +13,7 @@ from arcwise.features.parts import hash_part_tokens, make_part_tokens
 from arcwise.features.tree_parts import most_tree_features, tree_features
 from arcwise.learning.corpus import Corpus
 from arcwise.learning.pruned import PrunedCorpus, prune_corpus
-from arcwise.learning.space import Space
-from arcwise.parts.tables import Kind
+from arcwise.learning.space import LOOPY, Search, Space
 from arcwise.search.chart import CHARTS
 from arcwise.sums.pruning import BY_HEADS
 from arcwise.trees.blocks import is_projective
@@ -28,8 +27,10 @@ HIGHER = ["sibling", "carreras", "model0", "model1", "model2"]
 SEARCHES = ["spanning-tree", "eisner", *HIGHER]
 
 
-def kind_of(search: str) -> Kind | None:
-    return CHARTS.get(search)
+def search_of(name: str) -> Search | None:
+    if name == "loopy":
+        return LOOPY
+    return Search(CHARTS[name], False) if name in CHARTS else None
 
 
 def space_of(search: str, labelled: bool = True) -> Space:
@@ -39,7 +40,7 @@ def space_of(search: str, labelled: bool = True) -> Space:
     right[np.minimum(CORPUS.heads, 1)[CORPUS.heads >= 0], CORPUS.labels[CORPUS.heads >= 0]] = True
     allowed[0, : LABELS // 2] = right[0, : LABELS // 2]
     templates = TEMPLATES if labelled else TEMPLATES._replace(end=TEMPLATES.labels)
-    parts = PARTS if search in HIGHER else no_part_templates()
+    parts = PARTS if search in (*HIGHER, "loopy") else no_part_templates()
     return Space(templates, parts, ARC_BITS, LABEL_BITS, PART_BITS, allowed)
 
 

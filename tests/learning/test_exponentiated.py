@@ -8,8 +8,17 @@ import numpy as np
 import pytest
 
 from arcwise.features.moves import Move
-from arcwise.learning.exponentiated import BETA, Duals, begin_duals, dual_sizes, exponentiated_epoch
-from arcwise.learning.gradients import LOG_LINEAR, MAX_MARGIN, Objective, gradient_epoch
+from arcwise.learning.exponentiated import (
+    BETA,
+    LOG_LINEAR,
+    MAX_MARGIN,
+    Duals,
+    Objective,
+    begin_duals,
+    dual_sizes,
+    exponentiated_epoch,
+)
+from arcwise.learning.gradients import gradient_epoch
 from arcwise.learning.space import Space, space_size
 from arcwise.sums.front import log_partition, marginals
 from tests.learning.slow_trees import (
@@ -18,7 +27,7 @@ from tests.learning.slow_trees import (
     SEARCHES,
     SlowTrees,
     all_arcs,
-    kind_of,
+    search_of,
     sentence_rows,
     space_of,
 )
@@ -37,10 +46,10 @@ class Run:
     ) -> None:  # fmt: skip
         self.search, self.objective, self.penalty, self.single_root = search, objective, penalty, single_root
         self.space = space or space_of(search)
-        self.kind, self.sentences = kind_of(search), sentences
-        starts = dual_sizes(CORPUS, all_arcs(), self.kind, self.space)
+        self.trees, self.sentences = search_of(search), sentences
+        starts = dual_sizes(CORPUS, all_arcs(), self.trees, self.space)
         self.duals = Duals(starts, np.zeros(starts[-1]), np.zeros(starts[-1]))
-        begin_duals(CORPUS, all_arcs(), self.kind, self.space, beta, self.duals)
+        begin_duals(CORPUS, all_arcs(), self.trees, self.space, beta, self.duals)
         self.weights = np.zeros(space_size(self.space))
         self.dual = self.epoch(0.0)
 
@@ -48,7 +57,7 @@ class Run:
         """Minus the dual objective, which is to be maximised: never above the primal's minimum."""
         target = self.weights.copy() if batch else self.weights
         share, _ = exponentiated_epoch(
-            CORPUS, all_arcs(), self.sentences if order is None else order, self.kind, self.space, self.single_root,
+            CORPUS, all_arcs(), self.sentences if order is None else order, self.trees, self.space, self.single_root,
             self.objective, self.duals, rate, self.weights, Move(target, NOTHING, 1 / self.penalty, 0.0),
         )  # fmt: skip
         self.weights = target
@@ -57,8 +66,9 @@ class Run:
 
     def primal(self) -> float:
         loss, _ = gradient_epoch(
-            CORPUS, all_arcs(), self.sentences, self.kind, self.space, self.single_root, self.objective,
-            self.weights, Move(np.zeros_like(self.weights), NOTHING, 0.0, np.inf),
+            CORPUS, all_arcs(), self.sentences, self.trees, None, self.space, self.single_root,
+            None if self.objective.entropy else self.objective.cost, self.weights,
+            Move(np.zeros_like(self.weights), NOTHING, 0.0, np.inf),
         )  # fmt: skip
         return self.penalty / 2 * float(self.weights @ self.weights) + loss
 
@@ -123,7 +133,7 @@ def test_nothing_is_lost_by_waiting(search: str) -> None:
     for _ in range(20):
         exact.epoch(0.05)
         share, _ = exponentiated_epoch(
-            CORPUS, all_arcs(), EVERYONE, lazy.kind, lazy.space, True, LOG_LINEAR, lazy.duals, 0.05, lazy.weights,
+            CORPUS, all_arcs(), EVERYONE, lazy.trees, lazy.space, True, LOG_LINEAR, lazy.duals, 0.05, lazy.weights,
             Move(lazy.weights, NOTHING, 1.0, 1e-3),
         )  # fmt: skip
         assert np.isfinite(share)
@@ -168,7 +178,7 @@ def divergence(best: Run, first: Run) -> float:
         u, v = scores
         P = marginals(u)
         finite = np.isfinite(u)
-        total += float((P[finite] * (u - v)[finite]).sum()) - log_partition(u) + log_partition(v)
+        total += float(P[finite] @ (u[finite] - v[finite])) - log_partition(u) + log_partition(v)
     return total
 
 

@@ -7,12 +7,21 @@ import pytest
 
 from arcwise.features.moves import Move
 from arcwise.learning.corpus import Corpus
-from arcwise.learning.gradients import LOG_LINEAR, MAX_MARGIN, Objective, gradient_epoch
+from arcwise.learning.gradients import gradient_epoch
 from arcwise.learning.space import Space, mark_features, space_size
-from tests.learning.slow_trees import CORPUS, SEARCHES, SlowTrees, all_arcs, kind_of, sentence_rows, space_of
+from tests.learning.slow_trees import (
+    CORPUS,
+    SEARCHES,
+    SlowTrees,
+    all_arcs,
+    search_of,
+    sentence_rows,
+    space_of,
+)
 
 NOTHING = np.empty(0, np.float32)
-OBJECTIVES = {"log-linear": LOG_LINEAR, "max-margin": MAX_MARGIN}
+LOG_LINEAR = None
+COSTS = {"log-linear": LOG_LINEAR, "max-margin": 1.0}
 
 
 def random_weights(space: Space, seed: int, scale: float = 0.2) -> np.ndarray:
@@ -20,37 +29,37 @@ def random_weights(space: Space, seed: int, scale: float = 0.2) -> np.ndarray:
 
 
 def loss_and_gradient(
-    corpus: Corpus, search: str, space: Space, objective: Objective, weights: np.ndarray, sentences: list[int],
+    corpus: Corpus, search: str, space: Space, cost: float | None, weights: np.ndarray, sentences: list[int],
     single_root: bool = True,
 ) -> tuple[float, np.ndarray]:  # fmt: skip
     gradient = np.zeros(len(weights))
     loss, _ = gradient_epoch(
-        corpus, all_arcs(), np.array(sentences), kind_of(search), space, single_root, objective, weights,
-        Move(gradient, NOTHING, -1.0, 0.0),
+        corpus, all_arcs(), np.array(sentences), search_of(search), True if search == "loopy" else None, space,
+        single_root, cost, weights, Move(gradient, NOTHING, -1.0, 0.0),
     )  # fmt: skip
     return loss, gradient
 
 
 def slow_loss(
-    corpus: Corpus, sentence: int, search: str, objective: Objective, weights: np.ndarray, single_root: bool,
+    corpus: Corpus, sentence: int, search: str, cost: float | None, weights: np.ndarray, single_root: bool,
     labelled: bool,
 ) -> float:  # fmt: skip
     """By listing all trees; labels of different arcs are independent of each other."""
     slow = SlowTrees(sentence, search, single_root, labelled)
     rows = sentence_rows(corpus, sentence)
     right, right_labels = corpus.heads[rows], corpus.labels[rows]
-    join = np.logaddexp.reduce if objective.sums else np.max
+    join, each = (np.logaddexp.reduce, 0.0) if cost is None else (np.max, cost)
     totals = {True: [], False: []}  # type: dict[bool, list[float]]
     for heads in slow.trees:
         plain = slow.score(weights, heads)
         rival, as_right = plain, plain
         for m in range(1, slow.n + 1):
             h, known = int(heads[m]), right[m] >= 0
-            rival += objective.cost * (known and h != right[m])
+            rival += each * (known and h != right[m])
             if not labelled:
                 continue
             scores = slow.label_scores(weights, h, m)
-            costs = objective.cost * (np.arange(len(scores)) != right_labels[m]) * (right_labels[m] >= 0)
+            costs = each * (np.arange(len(scores)) != right_labels[m]) * (right_labels[m] >= 0)
             rival += join(scores + costs)
             as_right += scores[right_labels[m]] if right_labels[m] >= 0 else join(scores)
         totals[False].append(rival)
@@ -69,7 +78,7 @@ def forgetful(seed: int) -> Corpus:
 
 
 @pytest.mark.parametrize("known", ["whole", "partial"])
-@pytest.mark.parametrize("name", OBJECTIVES)
+@pytest.mark.parametrize("name", COSTS)
 @pytest.mark.parametrize("search", SEARCHES)
 def test_losses(search: str, name: str, known: str) -> None:
     corpus = CORPUS if known == "whole" else forgetful(1)
@@ -77,13 +86,13 @@ def test_losses(search: str, name: str, known: str) -> None:
         single_root, labelled = sentence % 2 == 0, sentence % 3 != 0
         space = space_of(search, labelled)
         weights = random_weights(space, sentence)
-        loss, _ = loss_and_gradient(corpus, search, space, OBJECTIVES[name], weights, [sentence], single_root)
-        expected = slow_loss(corpus, sentence, search, OBJECTIVES[name], weights, single_root, labelled)
+        loss, _ = loss_and_gradient(corpus, search, space, COSTS[name], weights, [sentence], single_root)
+        expected = slow_loss(corpus, sentence, search, COSTS[name], weights, single_root, labelled)
         assert loss == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize("known", ["whole", "partial"])
-@pytest.mark.parametrize("name", OBJECTIVES)
+@pytest.mark.parametrize("name", COSTS)
 @pytest.mark.parametrize("search", SEARCHES)
 def test_gradients(search: str, name: str, known: str) -> None:
     """Along random directions, and along those of single weights."""
@@ -92,7 +101,7 @@ def test_gradients(search: str, name: str, known: str) -> None:
     for labelled in (True, False):
         space = space_of(search, labelled)
         weights = random_weights(space, 3)
-        _, gradient = loss_and_gradient(corpus, search, space, OBJECTIVES[name], weights, everyone)
+        _, gradient = loss_and_gradient(corpus, search, space, COSTS[name], weights, everyone)
         directions = [rng.normal(size=len(weights)) for _ in range(3)]
         directions += [
             (np.arange(len(weights)) == i).astype(float) for i in rng.choice(np.flatnonzero(gradient), 8)
@@ -101,18 +110,51 @@ def test_gradients(search: str, name: str, known: str) -> None:
             step = 1e-6 / np.abs(direction).max()
             ends = [
                 loss_and_gradient(
-                    corpus, search, space, OBJECTIVES[name], weights + sign * step * direction, everyone
+                    corpus, search, space, COSTS[name], weights + sign * step * direction, everyone
                 )[0]
                 for sign in (1, -1)
             ]
             assert (ends[0] - ends[1]) / (2 * step) == pytest.approx(gradient @ direction, rel=1e-5, abs=1e-4)
 
 
+@pytest.mark.parametrize("known", ["whole", "partial"])
+def test_gradients_of_belief_propagation(known: str) -> None:
+    """The sum is approximate; where messages have settled, its gradient is that of the sum."""
+    corpus = CORPUS if known == "whole" else forgetful(2)
+    space, rng, everyone = space_of("loopy"), np.random.default_rng(0), list(range(6))
+    weights = random_weights(space, 3, 0.05)
+    _, gradient = loss_and_gradient(corpus, "loopy", space, LOG_LINEAR, weights, everyone)
+    higher = np.arange(len(weights)) >= len(weights) - (1 << space.part_bits)
+    assert np.abs(gradient[higher]).max() > 1
+    for only in (higher, ~higher, np.ones_like(higher)):
+        direction = rng.normal(size=len(weights)) * only
+        ends = [
+            loss_and_gradient(corpus, "loopy", space, LOG_LINEAR, weights + step * direction, everyone)[0]
+            for step in (1e-4, -1e-4)
+        ]
+        assert (ends[0] - ends[1]) / 2e-4 == pytest.approx(gradient @ direction, rel=0.01, abs=0.02)
+
+
+def test_weak_parts_leave_the_sum_of_the_first_order() -> None:
+    """Where siblings and grandchildren score next to nothing, belief propagation is the matrix-tree theorem."""
+    space = space_of("loopy")
+    weights = random_weights(space, 3)
+    weights[len(weights) - (1 << space.part_bits) :] *= 1e-4
+    first_order = space_of("spanning-tree")
+    for single_root in (True, False):
+        loss, _ = loss_and_gradient(CORPUS, "loopy", space, LOG_LINEAR, weights, [0, 1, 2], single_root)
+        expected, _ = loss_and_gradient(
+            CORPUS, "spanning-tree", first_order, LOG_LINEAR, weights[: space_size(first_order)], [0, 1, 2], single_root
+        )  # fmt: skip
+        assert loss == pytest.approx(expected, abs=0.05)
+        assert loss != expected
+
+
 @pytest.mark.parametrize("search", SEARCHES)
 def test_marked_features_are_all_that_can_move(search: str) -> None:
     space = space_of(search)
     seen = np.zeros(space_size(space), np.float32)
-    mark_features(CORPUS, all_arcs(), kind_of(search), space, seen)
+    mark_features(CORPUS, all_arcs(), search_of(search), space, seen)
     _, gradient = loss_and_gradient(
         CORPUS, search, space, LOG_LINEAR, random_weights(space, 5), list(range(6))
     )
@@ -139,7 +181,7 @@ def test_adagrad_steps() -> None:
                 expected[i] += 0.1 * by_arc / np.sqrt(squares[i] + 1e-6)
     room = np.full(len(weights), 0.5, np.float32)
     gradient_epoch(
-        CORPUS, all_arcs(), np.array([0]), None, space, True, LOG_LINEAR, weights, Move(weights, room, 0.1, 0.05)
+        CORPUS, all_arcs(), np.array([0]), None, None, space, True, LOG_LINEAR, weights, Move(weights, room, 0.1, 0.05)
     )  # fmt: skip
     np.testing.assert_allclose(room, squares, rtol=1e-5)
     np.testing.assert_allclose(weights, expected, rtol=1e-5, atol=1e-7)
@@ -152,7 +194,7 @@ def test_scores_that_are_not_finite_end_the_pass(bad: float) -> None:
         weights = np.full(space_size(space), bad)
         gradient = np.zeros_like(weights)
         loss, _ = gradient_epoch(
-            CORPUS, all_arcs(), np.arange(6), kind_of(search), space, True, LOG_LINEAR, weights,
+            CORPUS, all_arcs(), np.arange(6), search_of(search), None, space, True, LOG_LINEAR, weights,
             Move(gradient, NOTHING, -1.0, 0.0),
         )  # fmt: skip
         assert np.isnan(loss)

@@ -11,7 +11,7 @@ from arcwise.features.parts import hash_part_tokens, make_part_tokens
 from arcwise.features.tree_parts import most_tree_features, tree_features
 from arcwise.learning.online import LEARNERS, Learner, Training, make_training, online_epoch
 from arcwise.learning.pruned import PrunedCorpus, prune_corpus
-from arcwise.learning.space import Space
+from arcwise.learning.space import Search, Space
 from arcwise.search.chart import CHARTS
 from arcwise.sums.pruning import BY_HEADS
 from arcwise.trees.blocks import is_projective
@@ -44,7 +44,15 @@ def learn(
     arcs: PrunedCorpus | None = None,
 ) -> tuple[int, int]:  # fmt: skip
     return online_epoch(
-        CORPUS, arcs or pruned(), np.array(order), CHARTS[chart], SPACE, single_root, learner, step, training
+        CORPUS,
+        arcs or pruned(),
+        np.array(order),
+        Search(CHARTS[chart], False),
+        SPACE,
+        single_root,
+        learner,
+        step,
+        training,
     )
 
 

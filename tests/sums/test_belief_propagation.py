@@ -73,9 +73,15 @@ def random_parts(rng, n, tables, draw):
 
 def propagate(graph, level, scores, options, sweeps=2000, tolerance=1e-12):
     found = Parts(*(np.full(len(array), np.nan) for array in scores))
+    weighed = np.full(len(graph.head), np.nan)
     log_z, used, dissent = belief_propagation(
-        graph, level, scores, options["projective"], options["single_root"], sweeps, tolerance, found
+        graph, level, scores, options["projective"], options["single_root"], sweeps, tolerance, found, weighed
     )
+    if log_z > -np.inf and np.isfinite(weighed[1:]).any():  # the tree factor's scores have its beliefs
+        S = np.full((len(graph.position),) * 2, -np.inf)
+        S[graph.head[1:], graph.modifier[1:]] = weighed[1:]
+        alone = marginals(S, projective=options["projective"], single_root=options["single_root"])
+        np.testing.assert_allclose(alone[graph.head[1:], graph.modifier[1:]], found.arcs[1:], atol=1e-9)
     return log_z, found, used, dissent
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from arcwise.bench.row import Row
     from arcwise.bench.timing import Say
 
-_NAMES = ("training", "parsing", "orders", "text", "reading", "search", "sums", "charts")
+_NAMES = ("training", "learners", "parsing", "orders", "text", "reading", "search", "sums", "charts")
 _PACKAGES = ("arcwise", "numba", "numpy")
 _PEERS = ("conllu", "ufal.chu_liu_edmonds", "ufal.udpipe", "spacy", "scipy", "torch", "torch-struct", "supar")
 _HEADER = ("figure", "ours", "peer", "peer's", "ratio", "target", "reached")
@@ -71,6 +71,7 @@ def command(
     \b
     NAME is one or more of the following; all of them if none is given, text only with a treebank, orders only with both models:
       training  time, memory and accuracy of a model trained with the defaults
+      learners  an epoch of every learner beside one of the perceptron
       parsing   words a second from CoNLL-U to CoNLL-U, threads, time to start, size of the model
       orders    of a model that searches a chart: arcs kept, the best trees among them, time beside the first order
       text      words, sentences, tags and trees from raw text: how good, how fast, how soon
@@ -84,6 +85,7 @@ def command(
     \b
     Example:
       arcwise bench search
+      arcwise bench learners --treebank en_ewt --rounds 5
       arcwise bench parsing --treebank en_ewt --model my.arcwise --peers
       arcwise bench orders --treebank en_ewt --model third.arcwise --beside first.arcwise
       arcwise bench text --treebank en_ewt --udpipe en_ewt.udpipe
@@ -130,6 +132,10 @@ def _measure(
         from arcwise.bench import training
 
         rows += training.rows(treebank, trained, say)
+    if "learners" in names:
+        from arcwise.bench import learners
+
+        rows += learners.rows(treebank, rounds, say)
     if "parsing" in names:
         from arcwise.bench import parsing, training
 

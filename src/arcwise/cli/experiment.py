@@ -16,15 +16,19 @@ if TYPE_CHECKING:
 
 
 @click.command("experiment")
-@click.argument("name", type=click.Choice(["learners"]))
+@click.argument("name", type=click.Choice(["learners", "duality"]))
 @click.argument(
     "treebanks", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False, path_type=Path)
 )
 @click.option(
-    "--write", type=click.Path(path_type=Path), help="Replace the table of this name in a Markdown file."
+    "--write",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Replace the table of this name in a Markdown file.",
 )
 @click.option(
-    "--log", type=click.Path(path_type=Path), help="Keep what is done here; what is there is not done again."
+    "--log",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Keep what is done here; what is there is not done again.",
 )
 @click.option(
     "-j",
@@ -35,10 +39,13 @@ if TYPE_CHECKING:
     help="Threads.",
 )
 def command(name: str, treebanks: tuple[Path, ...], write: Path | None, log: Path | None, jobs: int) -> None:
-    """Run an experiment on TREEBANKS: folders with train.conllu, dev.conllu and test.conllu.
+    """Run an experiment on TREEBANKS: folders with a file of each name train*, dev*, test*.
 
     learners: perceptron, max-margin (exponentiated gradient) and log-linear (stochastic gradient) training on projective and on all
     trees, as in Koo's thesis, tables 4.2 and 4.3, with sign tests over sentences.
+
+    duality: how the gap between primal and dual closes under exponentiated gradient, as appendix A of the thesis says; on the first
+    500 training sentences of every treebank.
 
     In the file of --write the lines between `<!-- NAME -->` and `<!-- end of NAME -->` are replaced.
 
@@ -46,22 +53,39 @@ def command(name: str, treebanks: tuple[Path, ...], write: Path | None, log: Pat
     Example:
       arcwise experiment learners treebanks/hu_szeged treebanks/tr_imst --log learners.json
     """
-    from arcwise.experiments.learners import run_all, tables
-    from arcwise.experiments.writing import replace_table
+    from arcwise.experiments.learners import read_log, run_all, tables, treebank_files
+    from arcwise.experiments.writing import around_table
+    from arcwise.treebank.writing import open_output
 
     for treebank in treebanks:
-        for part in ("train", "dev", "test"):
-            if not (treebank / f"{part}.conllu").is_file():
-                raise click.UsageError(f"{treebank}: no {part}.conllu there")
-    done = json.loads(log.read_text()) if log is not None and log.exists() else {}
+        treebank_files(treebank)
+    if write is not None:
+        around_table(write, name)  # what is wrong there must not be found out at the end only
+    if name == "duality":
+        from arcwise.experiments.duality import gaps, table
+
+        lines = [line for treebank in treebanks for line in (*table(treebank.name, list(gaps(treebank))), "")]
+        _show(lines, name, write)
+        return
+    done = {} if log is None else read_log(log)
+
+    def keep() -> None:
+        if log is not None:
+            with open_output(log, compress=False) as output:
+                output.write(json.dumps(done).encode())
 
     def tell(key: str, outcome: Outcome) -> None:
         say(f"{key}: dev {outcome.dev:.2f}, test {outcome.test:.2f} ({outcome.best})")
-        if log is not None:
-            done[key] = outcome
-            log.write_text(json.dumps(done))
+        done[key] = outcome
+        keep()
 
-    lines = list(tables(run_all(list(treebanks), jobs, done, tell)))
+    keep()
+    _show(list(tables(run_all(list(treebanks), jobs, done, tell))), name, write)
+
+
+def _show(lines: list[str], name: str, write: Path | None) -> None:
+    from arcwise.experiments.writing import replace_table
+
     for line in lines:
         click.echo(line)
     if write is not None:

@@ -22,7 +22,7 @@ SEARCHES = [chart for charts in _ORDERS.values() for chart in charts]
 PRUNINGS = ("heads", "trees", "projective")
 LEARNERS = ("mira", "perceptron", "log-linear", "max-margin")
 OPTIMISERS = ("online", "adagrad", "sgd", "eg", "batch-eg", "lbfgs", "cg")
-_THRESHOLD = -math.log(0.0001)
+_THRESHOLD = -math.log(0.002)
 
 # Bits of the tables of weights of the pruner, of the arcs, of the labels and of the tags.
 _SIZES: dict[str, dict[str, int]] = {
@@ -38,7 +38,8 @@ _SIZES: dict[str, dict[str, int]] = {
 @click.option("-o", "--output", required=True, metavar="MODEL", help="Where to write the model.")
 @click.option(
     "--order", type=click.Choice(["1", "2", "3"]),
-    help="How many arcs are scored together at most; 2 and 3 need --projective.  [default: 1, or that of --parts]",
+    help="How many arcs are scored together at most; 2 and 3 need --projective, 2 with log-linear does not.  "
+    "[default: 1, or that of --parts]",
 )  # fmt: skip
 @click.option("--projective", is_flag=True, help="Only trees whose arcs do not cross, found by a chart.")
 @click.option(
@@ -48,7 +49,7 @@ _SIZES: dict[str, dict[str, int]] = {
 @click.option(
     "--prune", "beam", type=click.FloatRange(0, 1), metavar="SHARE",
     help="Leave out arcs that are less likely than this share of the best head's probability.  "
-    "[default: 0.0067; with --projective 0.0001]",
+    "[default: 0.0067; with --projective 0.002]",
 )  # fmt: skip
 @click.option(
     "--prune-by", "pruning", type=click.Choice(list(PRUNINGS)),
@@ -154,8 +155,12 @@ def command(
         raise click.UsageError(f"--parts {parts} is not of order {order}")
     if projective:
         settings |= {"search": parts or _ORDERS[order][-1], "threshold": _THRESHOLD, "pruning": "projective"}
+    elif order == "2" and parts is None and options["learner"] == "log-linear":
+        settings["search"] = "belief-propagation"
     elif order != "1" or parts is not None:
-        raise click.UsageError("--order 2 and 3, and --parts, need --projective")
+        raise click.UsageError(
+            "--order 3, --parts, and --order 2 with other learners than log-linear need --projective"
+        )
     if beam is not None and math.isnan(beam):
         raise click.UsageError("--prune nan")
     if beam is not None:

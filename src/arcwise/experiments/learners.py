@@ -7,15 +7,17 @@ UAS counts all words.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+import json
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from itertools import product
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from arcwise.errors import InputError
 from arcwise.evaluation.significance import binomial_p
 from arcwise.features.attributes import vocabulary
 from arcwise.learning.corpus import Corpus, make_corpus
@@ -28,15 +30,15 @@ from arcwise.pipeline.training_run import TrainingRun
 from arcwise.search.eisner import eisner_trees
 from arcwise.treebank.reading import read_blocks
 
-# Name, learner, optimiser, rate, and the penalties tried.
+# The choices tried of each learner, and for how many epochs.
 LEARNERS = {
     "perceptron": [Choices("perceptron", "online", 1.0, 0.0)],
-    "max-margin": [Choices("max-margin", "eg", 1.0, penalty) for penalty in (1.0, 4.0, 16.0)],
-    "log-linear": [Choices("log-linear", "sgd", 0.02, penalty) for penalty in (1.0, 4.0, 16.0)],
+    "max-margin": [Choices("max-margin", "eg", 1.0, penalty) for penalty in (100.0, 300.0)],
+    "log-linear": [Choices("log-linear", "sgd", 0.02, penalty) for penalty in (1.0, 5.0)],
 }
+EPOCHS = {"perceptron": 15, "max-margin": 20, "log-linear": 12}
 TREES = ("p", "np")
-_EPOCHS = 12
-_THRESHOLD = 9.21  # of the pruner: e^-9.21 is 0.0001, Koo's
+_THRESHOLD = 6.2  # of the pruner by projective trees: as many arcs are kept as by heads with the default
 
 Heads = NDArray[np.int32]
 
@@ -52,13 +54,25 @@ class Outcome(NamedTuple):
     right: list[int]
 
 
-def run(treebank: Path, learner: str, trees: str, epochs: int = _EPOCHS) -> Outcome:
-    """Train a learner on the treebank in a folder (train, dev and test.conllu), choose on dev, measure on test."""
-    settings = Settings(threshold=_THRESHOLD)
+def treebank_files(folder: Path) -> list[Path]:
+    """The training, development and test files of a treebank, each the one whose name begins with `train`, `dev` or `test`."""
+    files = []
+    for part in ("train", "dev", "test"):
+        found = sorted(folder.glob(f"{part}*.conll*"))
+        if len(found) != 1:
+            raise InputError(f"{len(found)} files {part}*.conll*", expected="one", file=str(folder))
+        files += found
+    return files
+
+
+def run(treebank: Path, learner: str, trees: str) -> Outcome:
+    """Train a learner on the treebank in a folder, choose on dev, measure on test."""
+    settings = Settings()
     if trees == "p":
         settings = Settings(search="eisner", threshold=_THRESHOLD, pruning="projective")
     options = Options(gold_tags=True, labels="after", settings=settings)
-    data = read_training_data(treebank / "train.conllu", treebank / "dev.conllu", options, Watcher())
+    train, dev, test_file = treebank_files(treebank)
+    data = read_training_data(train, dev, options, Watcher())
     assert data.dev is not None
     first = TrainingRun(data, options, Watcher())
     begun = first.begin()
@@ -67,19 +81,19 @@ def run(treebank: Path, learner: str, trees: str, epochs: int = _EPOCHS) -> Outc
         trial = TrainingRun(data, options, Watcher())
         trial.choices = choices
         state = begun.fresh()
-        for epoch in range(epochs):
+        for epoch in range(EPOCHS[learner]):
             state.epoch = epoch
             found, _ = trial.tree_epoch(state)
             model = trial.model(found, state)
             for projective in (False,) if trees == "p" else (False, True):
-                dev = accuracy(data.dev, parse(model, data.dev, projective))
-                if dev > best_dev:
+                uas = accuracy(data.dev, parse(model, data.dev, projective))
+                if uas > best_dev:
                     how = f"C {choices.penalty:g}, " * (choices.penalty > 0) + f"epoch {epoch + 1}"
                     best = (model, projective, how + ", projective search" * projective)
-                    best_dev = dev
+                    best_dev = uas
     assert best is not None
     model, projective, how = best
-    with read_blocks(treebank / "test.conllu") as blocks:
+    with read_blocks(test_file) as blocks:
         test = make_corpus(list(blocks), vocabulary(data.keys.copy()), {})
     heads = parse(model, test, projective)
     right = np.add.reduceat((heads == test.heads) & (test.heads >= 0), test.starts[:-1], dtype=np.int64)
@@ -107,25 +121,44 @@ def accuracy(corpus: Corpus, heads: Heads) -> float:
     return 100 * float((heads == corpus.heads)[words].mean())
 
 
+def read_log(file: Path) -> dict[str, Outcome]:
+    """The outcomes kept in a file, by key; none if there is no file yet."""
+    if not file.exists():
+        return {}
+    try:
+        kept = json.loads(file.read_text(encoding="utf-8"))
+        return {
+            key: Outcome(float(dev), float(test), str(best), list(map(int, right)))
+            for key, (dev, test, best, right) in kept.items()
+        }
+    except (ValueError, TypeError, AttributeError):
+        raise InputError(
+            "not a log of this experiment, or damaged", expected="one, or none", file=str(file)
+        ) from None
+
+
 def run_all(
-    treebanks: list[Path], jobs: int, done: dict[str, Any], tell: Callable[[str, Outcome], None]
+    treebanks: list[Path], jobs: int, done: Mapping[str, Outcome], tell: Callable[[str, Outcome], None]
 ) -> dict[str, Outcome]:
     """All learners on all treebanks, by `name/learner/trees`; those in `done` are not run again."""
-    outcomes = {key: Outcome(*value) for key, value in done.items()}
-    keys = [
-        (f"{treebank.name}/{learner}/{trees}", treebank, learner, trees)
+    tasks = {
+        f"{treebank.resolve().name}/{learner}/{trees}": (treebank, learner, trees)
         for treebank, learner, trees in product(treebanks, LEARNERS, TREES)
-    ]
+    }
+    if len(tasks) < len(treebanks) * len(LEARNERS) * len(TREES):
+        raise InputError("two treebanks of one name", expected="folders of different names")
+    outcomes = {key: done[key] for key in tasks if key in done}
     with ThreadPoolExecutor(jobs) as pool:
-        waiting = {
-            key: pool.submit(run, treebank, learner, trees)
-            for key, treebank, learner, trees in keys
-            if key not in outcomes
-        }
-        for key, future in waiting.items():
-            outcomes[key] = future.result()
-            tell(key, outcomes[key])
-    return outcomes
+        waiting = {pool.submit(run, *task): key for key, task in tasks.items() if key not in outcomes}
+        try:
+            for future in as_completed(waiting):
+                key = waiting[future]
+                outcomes[key] = future.result()
+                tell(key, outcomes[key])
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return {key: outcomes[key] for key in tasks}
 
 
 def tables(outcomes: dict[str, Outcome]) -> Iterator[str]:

@@ -25,9 +25,13 @@ def coarse_features(
 
 @kernel
 def coarse_scores(
-    tokens: Tokens, templates: Templates, weights: NDArray[np.int8], bits: int, S: NDArray[np.float64]
+    tokens: Tokens,
+    templates: Templates,
+    weights: NDArray[np.int8] | NDArray[np.float32],
+    bits: int,
+    S: NDArray[np.float64],
 ) -> None:
-    """Score all arcs with the few templates of the pruner."""
+    """Score all arcs with the few templates of the pruner, by the weights of a model or those in training."""
     indices = np.empty(templates.arcs, np.uint32)
     for m in range(1, S.shape[0]):
         for h in range(S.shape[0]):

@@ -340,3 +340,31 @@ def move_parts(
             grandchildren = grandchildren.copy()
             _visit_inner(graph, level, grandchildren, gradient.last_pair, True)
         _visit_grandchildren(graph, level, tokens, weights, room, False, grandchildren, gradient.none, move)
+
+
+@kernel
+def crossing_scores(
+    graph: Graph, level: Level, arcs: Floats, tokens: PartTokens, weights: PartWeights
+) -> Tables:
+    """Siblings, and grandchildren also where arcs cross, for sums over all trees: both ends of the siblings are scored, null
+    grandchildren are not. level: level 1.
+
+    step holds the scores of arcs as given, first, pair and last those of siblings by arcs and pairs, and run, which no chart that
+    features know of has, those of grandchildren by steps of level 1.
+    """
+    nothing, room = np.empty(0), _make_room(tokens)
+    first, last, pair = np.zeros(len(arcs)), np.zeros(len(arcs)), np.zeros(graph.pairs[len(arcs)])
+    grand = np.zeros(level.steps[len(level.steps) - 1])
+    _visit_siblings(graph, tokens, weights, room, pair, first, last, None)
+    _visit_grandchildren(graph, level, tokens, weights, room, True, grand, nothing, None)
+    return Tables(arcs, first, pair, nothing, nothing, nothing, grand, last, nothing, nothing, nothing)
+
+
+@kernel
+def move_crossing_parts(
+    graph: Graph, level: Level, gradient: Tables, tokens: PartTokens, weights: PartWeights, move: Move
+) -> None:
+    """Move the weights of siblings and grandchildren along a gradient by the tables of `crossing_scores`."""
+    room = _make_room(tokens)
+    _visit_siblings(graph, tokens, weights, room, gradient.pair, gradient.first, gradient.last, move)
+    _visit_grandchildren(graph, level, tokens, weights, room, True, gradient.run, np.empty(0), move)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from arcwise.errors import ArcwiseError
 from arcwise.features.moves import Move
-from arcwise.learning.gradients import LOG_LINEAR, gradient_epoch
+from arcwise.learning.gradients import gradient_epoch
 from arcwise.learning.space import mark_features, space_size
 from arcwise.learning.trainers import Arrays, Choices, Parts, Problem, Trainer
 
@@ -25,9 +25,9 @@ class Batch(Trainer):
         super().__init__(problem, choices, state)
         self._room("weights", dtype=np.float64)
         self.state.setdefault("norms", np.zeros(2))
-        corpus, pruned, kind, space, _ = problem
+        corpus, pruned, search, space, _ = problem
         seen = np.zeros(space_size(space), np.float32)
-        mark_features(corpus, pruned, kind, space, seen)
+        mark_features(corpus, pruned, search, space, seen)
         self._seen = np.flatnonzero(seen)
 
     def epoch(self, parts: Parts) -> Iterator[tuple[float, float]]:
@@ -35,12 +35,14 @@ class Batch(Trainer):
             from scipy.optimize import minimize
         except ImportError:
             raise ArcwiseError(
-                f"{self.choices.optimiser} needs SciPy: pip install 'arcwise[scipy]', or take adagrad"
+                f"{self.choices.optimiser} needs SciPy: pip install scipy, or take adagrad"
             ) from None
-        wrong = [0]
+        wrong, norms = [0], self.state["norms"]
 
         def objective(x: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
             value, gradient, wrong[0] = self.value(x, parts)
+            if norms[0] == 0.0:
+                norms[0] = np.linalg.norm(gradient)
             return value, gradient
 
         method, options = _METHODS[self.choices.optimiser]
@@ -49,12 +51,12 @@ class Batch(Trainer):
             options={"maxiter": _ITERATIONS, "gtol": 0.0, **options},
         )  # fmt: skip
         self.state["weights"][self._seen] = found.x
-        self.state["norms"][1] = np.linalg.norm(found.jac)
+        norms[1] = np.linalg.norm(found.jac)
         yield self._error(wrong[0], 1.0)
 
     def value(self, x: NDArray[np.float64], parts: Parts) -> tuple[float, NDArray[np.float64], int]:
         """The objective at the weights x (of those seen), its gradient, and how many words are wrong."""
-        corpus, pruned, kind, space, single_root = self.problem
+        corpus, pruned, search, space, single_root = self.problem
         weights = np.zeros(len(self.state["weights"]))
         gradient = np.zeros_like(weights)
         weights[self._seen] = x
@@ -62,7 +64,16 @@ class Batch(Trainer):
         value, wrong = self.choices.penalty / 2 * float(x @ x), 0
         for part, _ in parts():
             loss, errors = gradient_epoch(
-                corpus, pruned, np.sort(part), kind, space, single_root, LOG_LINEAR, weights, move
+                corpus,
+                pruned,
+                np.sort(part),
+                search,
+                self.problem.loopy,
+                space,
+                single_root,
+                None,
+                weights,
+                move,
             )
             self._must_be_finite(loss)
             value += loss

@@ -24,7 +24,6 @@ from arcwise.features.moves import Move
 from arcwise.features.tokens import longest_sentence
 from arcwise.kernels import kernel
 from arcwise.learning.corpus import Corpus
-from arcwise.learning.gradients import Objective
 from arcwise.learning.oracles import (
     add_known_tree,
     add_to_arcs,
@@ -38,6 +37,7 @@ from arcwise.learning.oracles import (
 from arcwise.learning.pruned import PrunedCorpus
 from arcwise.learning.space import (
     Levels,
+    Search,
     Space,
     hash_sentence,
     kept_graph,
@@ -50,8 +50,17 @@ from arcwise.learning.space import (
     score_parts,
 )
 from arcwise.parts.graph import Graph
-from arcwise.parts.tables import Floats, Kind, Tables
+from arcwise.parts.tables import Floats, Tables
 
+
+class Objective(NamedTuple):
+    """Which dual: the log-linear one, with entropy, or that of the margin. cost: of a wrong head or label, for the latter."""
+
+    entropy: bool
+    cost: float
+
+
+LOG_LINEAR, MAX_MARGIN = Objective(True, 0.0), Objective(False, 1.0)
 BETA = 9.0  # the theta of right arcs at the start
 
 
@@ -67,12 +76,12 @@ class Duals(NamedTuple):
 
 
 @kernel
-def _tables(kind: Kind | None, graph: Graph, levels: Levels, higher: bool) -> Tables:
+def _tables(search: Search | None, graph: Graph, levels: Levels, higher: bool) -> Tables:
     """Tables of zeros, as `score_parts` gives them."""
     arcs = len(graph.head)
     complete = incomplete = siblings = 0
-    if kind is not None and higher:
-        complete, incomplete, siblings = kind.complete, kind.incomplete, kind.siblings
+    if search is not None and higher:
+        complete, incomplete, siblings = search.kind
     steps, slots = levels[0].steps, levels[0].slots
     steps, slots = steps[len(steps) - 1], slots[len(slots) - 1]
     pairs = graph.pairs[arcs]
@@ -93,7 +102,9 @@ def _tables(kind: Kind | None, graph: Graph, levels: Levels, higher: bool) -> Ta
 
 
 @kernel
-def dual_sizes(corpus: Corpus, pruned: PrunedCorpus, kind: Kind | None, space: Space) -> NDArray[np.int64]:
+def dual_sizes(
+    corpus: Corpus, pruned: PrunedCorpus, search: Search | None, space: Space
+) -> NDArray[np.int64]:
     """Where the dual variables of each sentence begin, and the end."""
     sentences = len(corpus.starts) - 1
     starts = np.zeros(sentences + 1, np.int64)
@@ -101,7 +112,7 @@ def dual_sizes(corpus: Corpus, pruned: PrunedCorpus, kind: Kind | None, space: S
         begin, end = corpus.starts[s], corpus.starts[s + 1]
         graph = kept_graph(end - begin - 1, pruned.first[begin + s :], pruned.heads[pruned.arc_starts[s] :])
         size = len(graph.head) * labels_learned(space)
-        for table in _tables(kind, graph, levels_of(kind, graph), space.parts.end > 0):
+        for table in _tables(search, graph, levels_of(search, graph), space.parts.end > 0):
             size += len(table)
         starts[s + 1] = starts[s] + size
     return starts
@@ -109,7 +120,7 @@ def dual_sizes(corpus: Corpus, pruned: PrunedCorpus, kind: Kind | None, space: S
 
 @kernel
 def begin_duals(
-    corpus: Corpus, pruned: PrunedCorpus, kind: Kind | None, space: Space, beta: float, duals: Duals
+    corpus: Corpus, pruned: PrunedCorpus, search: Search | None, space: Space, beta: float, duals: Duals
 ) -> None:
     """Fill the dual variables: theta is beta for right arcs and labels, 0 for all others; the weights are made of right trees only,
     that is, they are 0. The first epoch should have a rate of 0, which makes the weights fit theta.
@@ -117,15 +128,15 @@ def begin_duals(
     for s in range(len(corpus.starts) - 1):
         begin, end = corpus.starts[s], corpus.starts[s + 1]
         graph = kept_graph(end - begin - 1, pruned.first[begin + s :], pruned.heads[pruned.arc_starts[s] :])
-        levels = levels_of(kind, graph)
-        theta = _tables(kind, graph, levels, space.parts.end > 0)
+        levels = levels_of(search, graph)
+        theta = _tables(search, graph, levels, space.parts.end > 0)
         counted = room_like(theta)
         tree, right = np.empty(end - begin, np.int32), np.zeros(len(graph.head))
         right_arcs(graph, corpus.heads[begin:end], tree)
         for m in range(1, len(tree)):
             right[tree[m]] = beta
-        add_to_arcs(kind, graph, levels, right, theta.step)
-        add_known_tree(kind, graph, levels, tree, 1.0, counted)
+        add_to_arcs(search, graph, levels, right, theta.step)
+        add_known_tree(search, graph, levels, tree, 1.0, counted)
         at, number = duals.starts[s], labels_learned(space)
         for table, counts in zip(theta, counted):  # noqa: B905
             for i in range(len(table)):
@@ -144,7 +155,7 @@ def exponentiated_epoch(
     corpus: Corpus,
     pruned: PrunedCorpus,
     order: NDArray[np.int64],
-    kind: Kind | None,
+    search: Search | None,
     space: Space,
     single_root: bool,
     objective: Objective,
@@ -164,16 +175,16 @@ def exponentiated_epoch(
     """
     scratch = make_scratch(space, longest_sentence(corpus.starts))
     number, total, wrong = labels_learned(space), 0.0, 0
-    keep = 1.0 - rate if objective.sums else 1.0
+    keep = 1.0 - rate if objective.entropy else 1.0
     at_once = Move(move.target, move.squares, move.rate, 0.0)
     for s in order:
         begin, end = corpus.starts[s], corpus.starts[s + 1]
         graph = kept_graph(end - begin - 1, pruned.first[begin + s :], pruned.heads[pruned.arc_starts[s] :])
-        levels = levels_of(kind, graph)
+        levels = levels_of(search, graph)
         arcs, labels = np.empty(len(graph.head)), np.empty((len(graph.head), number))
         hash_sentence(space, corpus.numbers[begin:end], scratch)
         score_arcs(space, weights, graph, scratch, arcs, labels)
-        tables = score_parts(kind, space, weights, graph, levels, arcs, scratch)
+        tables = score_parts(search, space, weights, graph, levels, arcs, scratch)
         costs = np.zeros(len(arcs))
         for b in range(1, len(arcs)):
             m = graph.modifier[b]
@@ -181,7 +192,7 @@ def exponentiated_epoch(
             if number > 0:
                 labels[b] += objective.cost
                 labels[b, corpus.labels[begin + m]] -= objective.cost
-        add_to_arcs(kind, graph, levels, costs, tables.step)
+        add_to_arcs(search, graph, levels, costs, tables.step)
 
         at = duals.starts[s]
         for table in tables:
@@ -191,19 +202,19 @@ def exponentiated_epoch(
         for b in range(1, len(arcs)):
             _step(keep, rate, theta[b], labels[b])
         together = sum_labels(labels)
-        add_to_arcs(kind, graph, levels, together, tables.step)
+        add_to_arcs(search, graph, levels, together, tables.step)
         if not is_finite(tables.step):
             return np.nan, wrong
         found = room_like(tables)
-        log_partition = expected_parts(kind, graph, levels, tables, single_root, found)
+        log_partition = expected_parts(search, None, graph, levels, tables, single_root, found)
 
-        if objective.sums:
+        if objective.entropy:
             total -= log_partition
             for table, shares in zip(tables, found):  # noqa: B905
                 for i in range(len(table)):
                     if shares[i] > 0.0:
                         total += shares[i] * table[i]
-        by_arc = of_arcs(kind, graph, levels, found.step).copy()
+        by_arc = of_arcs(search, graph, levels, found.step).copy()
         for b in range(1, len(arcs)):
             right = (
                 by_arc[b]
@@ -216,7 +227,7 @@ def exponentiated_epoch(
                 total -= objective.cost * by_arc[b] * (1.0 - labels[b, label])
                 right *= labels[b, label]
                 for other in range(number):
-                    if objective.sums and labels[b, other] > 0.0:
+                    if objective.entropy and labels[b, other] > 0.0:
                         total += by_arc[b] * labels[b, other] * np.log(labels[b, other])
                     labels[b, other] *= by_arc[b]
             if graph.head[b] == corpus.heads[begin + graph.modifier[b]]:
@@ -229,9 +240,9 @@ def exponentiated_epoch(
         counted = duals.counted[at : duals.starts[s + 1]].reshape(len(arcs), number)
         for b in range(1, len(arcs)):
             _count(move.negligible, counted[b], labels[b])
-        move_arcs(space, graph, of_arcs(kind, graph, levels, found.step), labels, scratch, at_once)
-        if kind is not None:
-            move_higher(kind, space, graph, levels, found, scratch, at_once)
+        move_arcs(space, graph, of_arcs(search, graph, levels, found.step), labels, scratch, at_once)
+        if search is not None:
+            move_higher(search, space, graph, levels, found, scratch, at_once)
     return total, wrong
 
 

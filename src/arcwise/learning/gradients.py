@@ -12,7 +12,7 @@ known, the right tree gives way to all trees that have them: to what to expect o
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,7 @@ from arcwise.learning.oracles import (
 from arcwise.learning.pruned import PrunedCorpus
 from arcwise.learning.space import (
     Levels,
+    Search,
     Space,
     hash_sentence,
     kept_graph,
@@ -49,37 +50,28 @@ from arcwise.learning.space import (
     score_parts,
 )
 from arcwise.parts.graph import Graph, Ints
-from arcwise.parts.tables import Floats, Kind, Tables
-
-
-class Objective(NamedTuple):
-    """Which loss: over sums of all trees or, if not, the best one. cost: what a wrong head or a wrong label adds to a rival."""
-
-    sums: bool
-    cost: float
-
-
-LOG_LINEAR, MAX_MARGIN = Objective(True, 0.0), Objective(False, 1.0)
+from arcwise.parts.tables import Floats, Tables
 
 
 @kernel
 def _ask(
-    sums: bool, kind: Kind | None, graph: Graph, levels: Levels, tables: Tables, single_root: bool, found: Tables
+    cost: float | None, search: Search | None, loopy: bool | None, graph: Graph, levels: Levels, tables: Tables,
+    single_root: bool, found: Tables,
 ) -> float:  # fmt: skip
     """What all trees together score, or the best one, and how much each part counts in that."""
-    if sums:
-        return expected_parts(kind, graph, levels, tables, single_root, found)
+    if cost is None:
+        return expected_parts(search, loopy, graph, levels, tables, single_root, found)
     tree = np.empty(len(graph.position), np.int32)
-    score = best_tree(kind, graph, levels, tables, single_root, tree)
+    score = best_tree(search, graph, levels, tables, single_root, tree)
     if score > -np.inf:
-        add_known_tree(kind, graph, levels, tree, 1.0, found)
+        add_known_tree(search, graph, levels, tree, 1.0, found)
     return score
 
 
 @kernel
 def sentence_loss(
-    objective: Objective, kind: Kind | None, graph: Graph, levels: Levels, tables: Tables, labels: Floats, heads: Ints,
-    right_labels: Ints, single_root: bool, gradient: Tables, by_arc: Floats,
+    cost: float | None, search: Search | None, loopy: bool | None, graph: Graph, levels: Levels, tables: Tables,
+    labels: Floats, heads: Ints, right_labels: Ints, single_root: bool, gradient: Tables, by_arc: Floats,
 ) -> float:  # fmt: skip
     """The loss of one sentence and its gradient, downwards: of the tables, of arcs, and of labels in place of their scores.
 
@@ -90,18 +82,18 @@ def sentence_loss(
     # What each arc adds as one of the right tree: the score of its right label, or -inf if there is another head.
     right = np.zeros(arcs)
     known = np.full(arcs, -1, np.int32)
-    costs = np.zeros(arcs)
+    costs, each = np.zeros(arcs), 0.0 if cost is None else cost
     for b in range(1, arcs):
         m = graph.modifier[b]
         if heads[m] >= 0 and heads[m] != graph.head[b]:
-            right[b], costs[b] = -np.inf, objective.cost
+            right[b], costs[b] = -np.inf, each
         if number > 0 and right_labels[m] >= 0:
             if right[b] == 0.0:
                 known[b], right[b] = right_labels[m], labels[b, right_labels[m]]
             for label in range(number):
                 if label != right_labels[m]:
-                    labels[b, label] += objective.cost
-    rivals = sum_labels(labels) if objective.sums else max_labels(labels)
+                    labels[b, label] += each
+    rivals = sum_labels(labels) if cost is None else max_labels(labels)
     for b in range(1, arcs):
         if right[b] == 0.0 and known[b] < 0:
             right[b] = rivals[b]
@@ -113,21 +105,21 @@ def sentence_loss(
     whole = right_arcs(graph, heads, tree)
     plain = tables.step.copy()
     if whole:
-        loss = -tree_score(kind, graph, levels, tree, tables)
+        loss = -tree_score(search, graph, levels, tree, tables)
         for m in range(1, words):
             loss -= right[tree[m]]
-        add_known_tree(kind, graph, levels, tree, 1.0, gradient)
+        add_known_tree(search, graph, levels, tree, 1.0, gradient)
     else:
-        add_to_arcs(kind, graph, levels, right, tables.step)
-        loss = -_ask(objective.sums, kind, graph, levels, tables, single_root, gradient)
+        add_to_arcs(search, graph, levels, right, tables.step)
+        loss = -_ask(cost, search, loopy, graph, levels, tables, single_root, gradient)
         tables.step[:] = plain
-    add_to_arcs(kind, graph, levels, rivals, tables.step)
-    loss += _ask(objective.sums, kind, graph, levels, tables, single_root, found)
+    add_to_arcs(search, graph, levels, rivals, tables.step)
+    loss += _ask(cost, search, loopy, graph, levels, tables, single_root, found)
     tables.step[:] = plain
 
     by_right, by_rivals = (
-        of_arcs(kind, graph, levels, gradient.step),
-        of_arcs(kind, graph, levels, found.step),
+        of_arcs(search, graph, levels, gradient.step),
+        of_arcs(search, graph, levels, found.step),
     )
     for b in range(1, arcs):
         by_arc[b] = by_right[b] - by_rivals[b]
@@ -149,14 +141,18 @@ def gradient_epoch(
     corpus: Corpus,
     pruned: PrunedCorpus,
     order: NDArray[np.int64],
-    kind: Kind | None,
+    search: Search | None,
+    loopy: bool | None,
     space: Space,
     single_root: bool,
-    objective: Objective,
+    cost: float | None,
     weights: NDArray[Any],
     move: Move,
 ) -> tuple[float, int]:
     """One pass over the sentences in `order`: their losses, and how many words had a gradient of more than a half.
+
+    cost: what a wrong head or a wrong label adds to a rival in max-margin learning; None for log-linear learning. loopy: True if the
+    search is, else None.
 
     After each sentence `move` goes along the gradient of its loss: with the weights as its target these are steps of stochastic
     gradient descent, with another vector it is filled with the gradient of the sum. The loss is NaN, and the pass ends, if scores
@@ -169,14 +165,14 @@ def gradient_epoch(
         begin, end = corpus.starts[s], corpus.starts[s + 1]
         words = end - begin - 1
         graph = kept_graph(words, pruned.first[begin + s :], pruned.heads[pruned.arc_starts[s] :])
-        levels = levels_of(kind, graph)
+        levels = levels_of(search, graph)
         arcs, labels = np.empty(len(graph.head)), np.empty((len(graph.head), number))
         hash_sentence(space, corpus.numbers[begin:end], scratch)
         score_arcs(space, weights, graph, scratch, arcs, labels)
-        tables = score_parts(kind, space, weights, graph, levels, arcs, scratch)
+        tables = score_parts(search, space, weights, graph, levels, arcs, scratch)
         gradient, by_arc = room_like(tables), np.zeros(len(arcs))
         loss = sentence_loss(
-            objective, kind, graph, levels, tables, labels, corpus.heads[begin:end], corpus.labels[begin:end],
+            cost, search, loopy, graph, levels, tables, labels, corpus.heads[begin:end], corpus.labels[begin:end],
             single_root, gradient, by_arc,
         )  # fmt: skip
         total += loss
@@ -185,6 +181,6 @@ def gradient_epoch(
         for b in range(1, len(by_arc)):
             wrong += by_arc[b] > 0.5 or (number > 0 and labels[b].max() > 0.5)
         move_arcs(space, graph, by_arc, labels, scratch, move)
-        if kind is not None:
-            move_higher(kind, space, graph, levels, gradient, scratch, move)
+        if search is not None:
+            move_higher(search, space, graph, levels, gradient, scratch, move)
     return total, wrong

@@ -16,6 +16,7 @@ from arcwise.learning.oracles import add_to_arcs, best_tree, right_arcs
 from arcwise.learning.pruned import PrunedCorpus
 from arcwise.learning.space import (
     Scratch,
+    Search,
     Space,
     hash_sentence,
     kept_graph,
@@ -27,7 +28,7 @@ from arcwise.learning.space import (
     space_size,
 )
 from arcwise.parts.graph import Graph, Ints
-from arcwise.parts.tables import Floats, Kind
+from arcwise.parts.tables import Floats
 
 
 class Learner(NamedTuple):
@@ -147,7 +148,7 @@ def online_epoch(
     corpus: Corpus,
     pruned: PrunedCorpus,
     order: NDArray[np.int64],
-    kind: Kind | None,
+    search: Search | None,
     space: Space,
     single_root: bool,
     learner: Learner,
@@ -172,11 +173,11 @@ def online_epoch(
         begin, end = corpus.starts[s], corpus.starts[s + 1]
         size = end - begin
         graph = kept_graph(size - 1, pruned.first[begin + s :], pruned.heads[pruned.arc_starts[s] :])
-        levels = levels_of(kind, graph)
+        levels = levels_of(search, graph)
         arcs, labels = np.empty(len(graph.head)), np.empty((len(graph.head), number), np.float32)
         hash_sentence(space, corpus.numbers[begin:end], scratch)
         score_arcs(space, training.weights, graph, scratch, arcs, labels)
-        tables = score_parts(kind, space, training.weights, graph, levels, arcs, scratch)
+        tables = score_parts(search, space, training.weights, graph, levels, arcs, scratch)
         known_heads, known_labels = corpus.heads[begin:end], corpus.labels[begin:end]
 
         found, right = np.empty(size, np.int32), np.empty(size, np.int32)
@@ -188,8 +189,8 @@ def online_epoch(
             for b in range(1, len(arcs)):
                 if known_heads[graph.modifier[b]] >= 0 and known_heads[graph.modifier[b]] != graph.head[b]:
                     scores[b] = -np.inf
-            add_to_arcs(kind, graph, levels, scores, tables.step)
-            best_tree(kind, graph, levels, tables, single_root, right)
+            add_to_arcs(search, graph, levels, scores, tables.step)
+            best_tree(search, graph, levels, tables, single_root, right)
             tables.step[:] = plain
             right_labels = np.empty(size, np.int32)
             for m in range(1, size):
@@ -199,8 +200,8 @@ def online_epoch(
         for b in range(1, len(arcs)):
             if known_heads[graph.modifier[b]] >= 0 and known_heads[graph.modifier[b]] != graph.head[b]:
                 scores[b] += learner.cost
-        add_to_arcs(kind, graph, levels, scores, tables.step)
-        best_tree(kind, graph, levels, tables, single_root, found)
+        add_to_arcs(search, graph, levels, scores, tables.step)
+        best_tree(search, graph, levels, tables, single_root, found)
 
         cost, changes, other_tree = 0.0, 0, False
         for m in range(1, size):
@@ -221,10 +222,12 @@ def online_epoch(
             if number > 0:
                 changes = _count_label(training, space, scratch, g, m, right_labels[m], 1, changed, changes)
                 changes = _count_label(training, space, scratch, h, m, label, -1, changed, changes)
-        if kind is not None and space.parts.end > 0 and other_tree:
+        if search is not None and space.parts.end > 0 and other_tree:
             for tree, sign in ((right, 1), (found, -1)):
                 heads = graph.head[tree]
-                count = tree_features(kind, heads, scratch.part_tokens, space.parts, space.part_bits, parts)
+                count = tree_features(
+                    search.kind, heads, scratch.part_tokens, space.parts, space.part_bits, parts
+                )
                 changes = _count_features(training, parts[:count], part_base, 1, sign, changed, changes)
         if changes > 0:
             _move_weights(training, changed, changes, learner, cost, step - 1)

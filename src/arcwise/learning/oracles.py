@@ -6,19 +6,25 @@ import numpy as np
 
 from arcwise.features.part_scores import add_by_steps, sum_by_arcs
 from arcwise.kernels import kernel
-from arcwise.learning.space import Levels
+from arcwise.learning.space import Levels, Search
 from arcwise.parts.graph import Graph, Ints
-from arcwise.parts.tables import Floats, Kind, Tables
+from arcwise.parts.tables import Floats, Tables
 from arcwise.parts.tree_tables import add_tree
-from arcwise.search.chart import make_chart
+from arcwise.search.chart import CHARTS, make_chart
 from arcwise.search.derivations import chart_tree
 from arcwise.search.passes import backward, forward
 from arcwise.search.spanning_tree import make_room as make_search_room
 from arcwise.search.spanning_tree import spanning_tree
 from arcwise.search.status import FOUND
+from arcwise.sums.belief_propagation import belief_propagation
+from arcwise.sums.factors import Parts
 from arcwise.sums.matrix_tree import make_room as make_sum_room
 from arcwise.sums.matrix_tree import matrix_tree
 from arcwise.sums.weights import exp_of_negative
+
+# Of belief propagation: beliefs need not be better than the steps made by them.
+_SWEEPS, _TOLERANCE = 20, 1e-4
+_SIBLINGS = CHARTS["sibling"]
 
 
 @kernel
@@ -43,13 +49,13 @@ def right_arcs(graph: Graph, heads: Ints, tree: Ints) -> bool:
 
 @kernel
 def best_tree(
-    kind: Kind | None, graph: Graph, levels: Levels, tables: Tables, single_root: bool, tree: Ints
+    search: Search | None, graph: Graph, levels: Levels, tables: Tables, single_root: bool, tree: Ints
 ) -> float:
     """The argmax oracle: fills `tree` with the arc into each word, 0 for the root; returns the score, -inf if there is no tree.
 
-    kind: of the chart; None for spanning trees, which need not be projective and have no higher parts, in O(n^2).
+    search: None for spanning trees of arcs alone, which need not be projective and have no higher parts, in O(n^2).
     """
-    if kind is None:
+    if search is None:
         S, score = _matrix(graph, tables.step), 0.0
         heads = np.empty(len(S), np.int32)
         if spanning_tree(S, single_root, make_search_room(len(S) - 1), heads) != FOUND:
@@ -60,17 +66,19 @@ def best_tree(
                 tree[graph.modifier[b]] = b
                 score += tables.step[b]
         return score
-    return chart_tree(graph, levels, kind, tables, single_root, tree)
+    return chart_tree(graph, levels, search.kind, tables, single_root, tree)
 
 
 @kernel
 def expected_parts(
-    kind: Kind | None, graph: Graph, levels: Levels, tables: Tables, single_root: bool, found: Tables
-) -> float:
-    """The oracle of sums: adds the probability of every part to `found`, which is like `tables`; returns the log partition function,
-    -inf if there is no tree. Exact: O(n^3) for spanning trees, twice the chart's time else.
+    search: Search | None, loopy: bool | None, graph: Graph, levels: Levels, tables: Tables, single_root: bool,
+    found: Tables,
+) -> float:  # fmt: skip
+    """The oracle of sums: fills `found`, zeros of the lengths of `tables`, with the probability of every part; returns the log
+    partition function, -inf if there is no tree. O(n^3) for spanning trees, twice the chart's time for charts, both exact;
+    approximate, O(n^3) a sweep, if it is loopy. loopy: None if it is never, so that kernels without it are compiled faster.
     """
-    if kind is None:
+    if search is None:
         S = _matrix(graph, tables.step)
         P = np.empty_like(S)
         log_partition = matrix_tree(S, single_root, make_sum_room(len(S) - 1), P)
@@ -78,7 +86,14 @@ def expected_parts(
             for b in range(1, len(graph.head)):
                 found.step[b] += P[graph.head[b], graph.modifier[b]]
         return log_partition
-    chart = make_chart(graph, levels, kind, tables, single_root)
+    if loopy is not None:
+        scores = Parts(tables.step, tables.first, tables.pair, tables.last, tables.run)
+        beliefs = Parts(found.step, found.first, found.pair, found.last, found.run)
+        log_partition, _, _ = belief_propagation(
+            graph, levels[0], scores, False, single_root, _SWEEPS, _TOLERANCE, beliefs, np.empty(0)
+        )
+        return log_partition
+    chart = make_chart(graph, levels, search.kind, tables, single_root)
     log_partition = forward(chart, np.bool_(True))
     if log_partition > -np.inf:
         backward(chart, True, found, np.zeros(1))
@@ -87,21 +102,27 @@ def expected_parts(
 
 @kernel
 def add_known_tree(
-    kind: Kind | None, graph: Graph, levels: Levels, tree: Ints, amount: float, found: Tables
+    search: Search | None, graph: Graph, levels: Levels, tree: Ints, amount: float, found: Tables
 ) -> None:
     """Add an amount to the entries of a tree's parts. tree: the arc into each word, 0 for the root."""
-    if kind is None:
+    if search is None:
         for m in range(1, len(tree)):
             found.step[tree[m]] += amount
+    elif search.loopy:
+        add_tree(_SIBLINGS, graph, (levels[1], levels[1], levels[1]), tree, amount, found)
+        for m in range(1, len(tree)):
+            h = graph.head[tree[m]]
+            if h > 0:
+                found.run[levels[0].steps[tree[h]] + tree[m] - graph.out[h]] += amount
     else:
-        add_tree(kind, graph, levels, tree, amount, found)
+        add_tree(search.kind, graph, levels, tree, amount, found)
 
 
 @kernel
-def tree_score(kind: Kind | None, graph: Graph, levels: Levels, tree: Ints, tables: Tables) -> float:
+def tree_score(search: Search | None, graph: Graph, levels: Levels, tree: Ints, tables: Tables) -> float:
     """The score of a tree."""
     entries = room_like(tables)
-    add_known_tree(kind, graph, levels, tree, 1.0, entries)
+    add_known_tree(search, graph, levels, tree, 1.0, entries)
     score = 0.0
     for scores, counts in zip(tables, entries):  # noqa: B905
         for i in range(len(scores)):
@@ -122,17 +143,17 @@ def room_like(tables: Tables) -> Tables:
 
 
 @kernel
-def of_arcs(kind: Kind | None, graph: Graph, levels: Levels, by_step: Floats) -> Floats:
+def of_arcs(search: Search | None, graph: Graph, levels: Levels, by_step: Floats) -> Floats:
     """By arc, what `step` of some tables holds for the steps over it."""
-    if kind is None:
+    if search is None:
         return by_step
     return sum_by_arcs(graph, levels[1], by_step)
 
 
 @kernel
-def add_to_arcs(kind: Kind | None, graph: Graph, levels: Levels, by_arc: Floats, by_step: Floats) -> None:
+def add_to_arcs(search: Search | None, graph: Graph, levels: Levels, by_arc: Floats, by_step: Floats) -> None:
     """Add to the scores of arcs in `step` of some tables."""
-    if kind is None:
+    if search is None:
         by_step += by_arc
     else:
         add_by_steps(graph, levels[1], by_arc, by_step)

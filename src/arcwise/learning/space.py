@@ -9,7 +9,13 @@ from numpy.typing import NDArray
 
 from arcwise.features.arcs import Indices, arc_features, label_features, most_arc_features
 from arcwise.features.moves import Move, move_rows, move_weights
-from arcwise.features.part_scores import PartWeights, move_parts, part_scores
+from arcwise.features.part_scores import (
+    PartWeights,
+    crossing_scores,
+    move_crossing_parts,
+    move_parts,
+    part_scores,
+)
 from arcwise.features.part_templates import PartTemplates
 from arcwise.features.parts import PartTokens, hash_part_tokens, make_part_tokens
 from arcwise.features.templates import Templates
@@ -24,6 +30,18 @@ from arcwise.search.chart import CHARTS, make_levels
 Levels = tuple[Level, Level, Level]
 
 _ALONE = CHARTS["eisner"]
+
+
+class Search(NamedTuple):
+    """How trees of higher parts are found: by a chart of a kind, or if loopy among all trees, projective or not, where there are only
+    sums, approximate ones (`arcwise.sums.belief_propagation`), of siblings and grandchildren; kind is then that of `LOOPY`.
+    """
+
+    kind: Kind
+    loopy: bool
+
+
+LOOPY = Search(CHARTS["carreras"], True)
 
 
 class Space(NamedTuple):
@@ -91,11 +109,11 @@ def kept_graph(words: int, first: NDArray[np.int32], heads: NDArray[np.int32]) -
 
 
 @kernel
-def levels_of(kind: Kind | None, graph: Graph) -> Levels:
-    """The levels of spines that a chart needs; without a chart, those of one that knows nothing."""
-    if kind is None:
+def levels_of(search: Search | None, graph: Graph) -> Levels:
+    """The levels of spines that a search needs; without higher parts, those of a chart that knows nothing."""
+    if search is None:
         return make_levels(graph, _ALONE)
-    return make_levels(graph, kind)
+    return make_levels(graph, search.kind)
 
 
 @kernel
@@ -127,15 +145,17 @@ def score_arcs(
 
 @kernel
 def score_parts(
-    kind: Kind | None, space: Space, weights: NDArray[Any], graph: Graph, levels: Levels, arcs: Floats, scratch: Scratch
+    search: Search | None, space: Space, weights: NDArray[Any], graph: Graph, levels: Levels, arcs: Floats, scratch: Scratch
 ) -> Tables:  # fmt: skip
     """The tables of a sentence: with the scores of the arcs alone, if there is no chart."""
-    if kind is None:
+    if search is None:
         nothing = np.empty(0)
         return Tables(
             arcs, nothing, nothing, nothing, nothing, nothing, nothing, nothing, nothing, nothing, nothing
         )
-    return part_scores(kind, graph, levels, arcs, scratch.part_tokens, _part_weights(space, weights))
+    if search.loopy:
+        return crossing_scores(graph, levels[0], arcs, scratch.part_tokens, _part_weights(space, weights))
+    return part_scores(search.kind, graph, levels, arcs, scratch.part_tokens, _part_weights(space, weights))
 
 
 @kernel
@@ -166,7 +186,7 @@ def move_arcs(space: Space, graph: Graph, arcs: Floats, labels: Floats, scratch:
 
 @kernel
 def move_higher(
-    kind: Kind, space: Space, graph: Graph, levels: Levels, tables: Tables, scratch: Scratch, move: Move
+    search: Search, space: Space, graph: Graph, levels: Levels, tables: Tables, scratch: Scratch, move: Move
 ) -> None:
     """Move the weights of all higher parts along a gradient."""
     if space.parts.end > 0:
@@ -175,12 +195,15 @@ def move_higher(
         target = move.target[base:]
         parts = Move(target, squares, move.rate, move.negligible)
         weights = PartWeights(space.parts, target, space.part_bits)
-        move_parts(kind, graph, levels, tables, scratch.part_tokens, weights, parts)
+        if search.loopy:
+            move_crossing_parts(graph, levels[0], tables, scratch.part_tokens, weights, parts)
+        else:
+            move_parts(search.kind, graph, levels, tables, scratch.part_tokens, weights, parts)
 
 
 @kernel
 def mark_features(
-    corpus: Corpus, pruned: PrunedCorpus, kind: Kind | None, space: Space, seen: NDArray[np.float32]
+    corpus: Corpus, pruned: PrunedCorpus, search: Search | None, space: Space, seen: NDArray[np.float32]
 ) -> None:
     """Set `seen` to other than 0 for all weights that a part of the arcs kept has."""
     scratch = make_scratch(space, longest_sentence(corpus.starts))
@@ -194,9 +217,9 @@ def mark_features(
             for label in range(labels.shape[1]):
                 labels[b, label] = 1.0 if space.allowed[min(graph.head[b], 1), label] else 0.0
         move_arcs(space, graph, arcs, labels, scratch, move)
-        if kind is not None:
-            levels = levels_of(kind, graph)
-            tables = part_scores(kind, graph, levels, arcs, scratch.part_tokens, _part_weights(space, seen))
+        if search is not None:
+            levels = levels_of(search, graph)
+            tables = score_parts(search, space, seen, graph, levels, arcs, scratch)
             for table in tables:
                 table[:] = 1.0
-            move_higher(kind, space, graph, levels, tables, scratch, move)
+            move_higher(search, space, graph, levels, tables, scratch, move)

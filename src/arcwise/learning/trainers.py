@@ -21,13 +21,20 @@ from numpy.typing import NDArray
 from arcwise.errors import ArcwiseError
 from arcwise.features.moves import Move
 from arcwise.learning.corpus import Corpus
-from arcwise.learning.exponentiated import BETA, Duals, begin_duals, dual_sizes, exponentiated_epoch
-from arcwise.learning.gradients import LOG_LINEAR, MAX_MARGIN, gradient_epoch
+from arcwise.learning.exponentiated import (
+    BETA,
+    LOG_LINEAR,
+    MAX_MARGIN,
+    Duals,
+    begin_duals,
+    dual_sizes,
+    exponentiated_epoch,
+)
+from arcwise.learning.gradients import gradient_epoch
 from arcwise.learning.online import LEARNERS, Training, average, online_epoch
 from arcwise.learning.pruned import PrunedCorpus
 from arcwise.learning.shrinking import shrink
-from arcwise.learning.space import Space, space_size
-from arcwise.parts.tables import Kind
+from arcwise.learning.space import Search, Space, space_size
 
 ONLINE, EG, BATCH_EG = "online", "eg", "batch-eg"
 OPTIMISERS = {
@@ -50,10 +57,9 @@ DEFAULTS = {
     ("max-margin", "sgd"): (0.02, 0.01),
     ("max-margin", EG): (1.0, 1.0),
 }
+MARGIN = 1.0  # of a wrong head, and of a wrong label: Hamming loss
 _OBJECTIVES = {"log-linear": LOG_LINEAR, "max-margin": MAX_MARGIN}
-_NEGLIGIBLE = (
-    1e-3  # a part whose own gradient is smaller is not worth its cost in steps that are random anyway
-)
+_NEGLIGIBLE = 1e-3  # a part whose own gradient is smaller is not worth its cost in random steps
 _UNCOUNTED = 1e-5  # a change of a part's probability that exponentiated gradient may count later
 _SHRINK = 0.1  # of an epoch: after so much the penalty's steps are made, for all weights at once
 _MOST_DUALS = 1 << 31  # bytes
@@ -63,13 +69,18 @@ Parts = Callable[[], Iterator[tuple[NDArray[np.int64], float]]]
 
 
 class Problem(NamedTuple):
-    """What is learned from, and does not change. kind: of the chart; None for spanning trees."""
+    """What is learned from, and does not change. search: None for spanning trees of arcs alone."""
 
     corpus: Corpus
     pruned: PrunedCorpus
-    kind: Kind | None
+    search: Search | None
     space: Space
     single_root: bool
+
+    @property
+    def loopy(self) -> bool | None:
+        """True if sums are found by belief propagation, else None."""
+        return True if self.search is not None and self.search.loopy else None
 
     @property
     def sentences(self) -> int:
@@ -134,7 +145,7 @@ class Online(Trainer):
         self.state.setdefault("step", np.zeros(1, np.int64))
 
     def epoch(self, parts: Parts) -> Iterator[tuple[float, float]]:
-        corpus, pruned, kind, space, single_root = self.problem
+        corpus, pruned, search, space, single_root = self.problem
         learner = LEARNERS[self.choices.learner]
         if learner.limit > 0:
             learner = learner._replace(limit=self.choices.rate)
@@ -143,7 +154,7 @@ class Online(Trainer):
         wrong = 0
         for part, share in parts():
             heads, labels = online_epoch(
-                corpus, pruned, part, kind, space, single_root, learner, int(step[0]), training
+                corpus, pruned, part, search, space, single_root, learner, int(step[0]), training
             )
             wrong += heads + labels
             step += len(part)
@@ -162,13 +173,13 @@ class Descent(Trainer):
 
     def __init__(self, problem: Problem, choices: Choices, state: Arrays) -> None:
         super().__init__(problem, choices, state)
-        self._room("weights", "mean")
+        self._room("weights", "mean", dtype=np.float64)
         if choices.optimiser == "adagrad":
             self._room("squares")
         self.state.setdefault("counts", np.zeros(2, np.int64))  # epochs, and weights in the mean
 
     def epoch(self, parts: Parts) -> Iterator[tuple[float, float]]:
-        corpus, pruned, kind, space, single_root = self.problem
+        corpus, pruned, search, space, single_root = self.problem
         state, counts = self.state, self.state["counts"]
         squares, rate = state.get("squares", np.empty(0, np.float32)), self.choices.rate
         if not len(squares):
@@ -179,7 +190,8 @@ class Descent(Trainer):
         wrong, waiting = 0, 0.0
         for part, share in parts():
             loss, errors = gradient_epoch(
-                corpus, pruned, part, kind, space, single_root, _OBJECTIVES[self.choices.learner], state["weights"], move
+                corpus, pruned, part, search, self.problem.loopy, space, single_root,
+                None if self.choices.learner == "log-linear" else MARGIN, state["weights"], move,
             )  # fmt: skip
             self._must_be_finite(loss)
             wrong += errors
@@ -192,7 +204,7 @@ class Descent(Trainer):
         counts[0] += 1
 
     def weights(self) -> NDArray[np.float32]:
-        return self.state["mean"]
+        return self.state["mean"].astype(np.float32)
 
 
 class Exponentiated(Trainer):
@@ -200,22 +212,22 @@ class Exponentiated(Trainer):
 
     def __init__(self, problem: Problem, choices: Choices, state: Arrays) -> None:
         super().__init__(problem, choices, state)
-        corpus, pruned, kind, space, _ = problem
+        corpus, pruned, search, space, _ = problem
         if (corpus.heads == -1).sum() > problem.sentences:
             raise ArcwiseError(
                 f"{choices.optimiser} needs whole trees, and some heads are not known: take adagrad, sgd or lbfgs"
             )
-        self._starts = dual_sizes(corpus, pruned, kind, space)
+        self._starts = dual_sizes(corpus, pruned, search, space)
         size = int(self._starts[-1])
         if 8 * size > _MOST_DUALS:
             raise ArcwiseError(
                 f"{choices.optimiser} keeps two numbers for each of {size} parts, {8 * size / 1e9:.1f} GB: "
                 "prune more (--prune), take fewer parts (--order), or another optimiser"
             )
-        self._room("weights")
+        self._room("weights", dtype=np.float64)
         if not state.get("theta", np.empty(0)).size:
             state |= {"theta": np.zeros(size, np.float32), "counted": np.zeros(size, np.float32)}
-            begin_duals(corpus, pruned, kind, space, BETA, self._duals())
+            begin_duals(corpus, pruned, search, space, BETA, self._duals())
             state["rate"] = np.array(
                 [choices.rate, np.inf, 0.0]
             )  # and the last value, and whether the weights fit theta
@@ -224,7 +236,7 @@ class Exponentiated(Trainer):
         return Duals(self._starts, self.state["theta"], self.state["counted"])
 
     def epoch(self, parts: Parts) -> Iterator[tuple[float, float]]:
-        corpus, pruned, kind, space, single_root = self.problem
+        corpus, pruned, search, space, single_root = self.problem
         rate, weights = self.state["rate"], self.state["weights"]
         target = weights.copy() if self.choices.optimiser == BATCH_EG else weights
         move = Move(target, np.empty(0, np.float32), 1.0 / self.choices.penalty, _UNCOUNTED)
@@ -232,7 +244,7 @@ class Exponentiated(Trainer):
 
         def steps(part: NDArray[np.int64], length: float) -> tuple[float, int]:
             return exponentiated_epoch(
-                corpus, pruned, part, kind, space, single_root, _OBJECTIVES[self.choices.learner], self._duals(),
+                corpus, pruned, part, search, space, single_root, _OBJECTIVES[self.choices.learner], self._duals(),
                 length, weights, move,
             )  # fmt: skip
 
@@ -252,7 +264,17 @@ class Exponentiated(Trainer):
         rate[1] = value
 
     def weights(self) -> NDArray[np.float32]:
-        return self.state["weights"]
+        return self.state["weights"].astype(np.float32)
+
+
+def check_oracle(choices: Choices, loopy: bool) -> None:
+    """ArcwiseError if a learner needs what belief propagation does not have."""
+    if loopy and (choices.learner != "log-linear" or choices.optimiser in (EG, BATCH_EG)):
+        asked = "exact sums" if choices.learner == "log-linear" else "the best tree"
+        raise ArcwiseError(
+            f"{choices.learner} by {choices.optimiser} asks for {asked}, and belief propagation has approximate sums only: "
+            "take log-linear by adagrad, sgd, lbfgs or cg, or --projective"
+        )
 
 
 def make_trainer(problem: Problem, choices: Choices, state: Arrays) -> Trainer:

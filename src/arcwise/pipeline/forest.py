@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arcwise.errors import ArcwiseError
+from arcwise.pipeline.belief_sentences import parse_with_beliefs
 from arcwise.pipeline.chart_forest import ChartForest, SentenceParts
 from arcwise.pipeline.chart_sentences import parse_with_charts, sentence_parts
 from arcwise.pipeline.sentences import Weights, parse_sentences
@@ -42,6 +43,8 @@ class Rows(NamedTuple):
         numbers, starts, heads, labels, scores = self
         if weights.projective:
             parse_with_charts(numbers, starts, weights, heads, labels, scores)
+        elif weights.loopy:
+            parse_with_beliefs(numbers, starts, weights, heads, labels, scores, matrices)
         else:
             parse_sentences(numbers, starts, weights, heads, labels, scores, matrices)
 

@@ -38,6 +38,7 @@ from arcwise.text.tokeniser import Tokeniser
 from arcwise.treebank.block import pack_names
 from arcwise.treebank.writing import open_output
 
+BELIEFS = "belief-propagation"
 SEARCHES = ("eisner", "sibling", "carreras", "model0", "model1", "model2")  # charts whose parts have features
 
 _KIND, _VERSION = "arcwise model", 2
@@ -52,9 +53,9 @@ _LABELS_PER_ROW = 32  # rows of label weights are filled up to a multiple of thi
 class Settings:
     """What is chosen before training.
 
-    search: "spanning-tree", or one of SEARCHES, a chart for projective trees. pruning: what the pruner goes by, one of PRUNINGS;
-    a search without a chart knows only "heads". threshold: how much less likely than the best head of a word another may be, as a
-    logarithm.
+    search: "spanning-tree"; BELIEFS, for all trees with siblings and grandchildren; or one of SEARCHES, a chart for projective trees.
+    pruning: what the pruner goes by, one of PRUNINGS; a search without a chart knows only "heads". threshold: how much less likely
+    than the best head of a word another may be, as a logarithm.
     """
 
     coarse_bits: int = 21
@@ -84,13 +85,15 @@ class Settings:
                 f"a pruner that keeps {self.most_heads} heads within {self.threshold}",
                 expected="2 to 1000 heads within 0 or more",
             )
-        if self.search not in ("spanning-tree", *SEARCHES) or self.pruning not in PRUNINGS:
+        if self.search not in ("spanning-tree", BELIEFS, *SEARCHES) or self.pruning not in PRUNINGS:
             raise InputError(
                 f"search {self.search!r} among arcs pruned by {self.pruning!r}",
-                expected=f"spanning-tree, {', '.join(SEARCHES)}; by {', '.join(PRUNINGS)}",
+                expected=f"spanning-tree, {BELIEFS}, {', '.join(SEARCHES)}; by {', '.join(PRUNINGS)}",
             )
-        if self.search == "spanning-tree" and self.pruning != "heads":
-            raise InputError(f"pruning by {self.pruning!r} for spanning trees", expected="heads")
+        if not self.projective and self.pruning != "heads":
+            raise InputError(
+                f"pruning by {self.pruning!r} for trees that need not be projective", expected="heads"
+            )
         try:
             check_label_templates(compile_templates(self.coarse, self.arcs, self.labels))
             parse_part_templates(*self._part_templates)
@@ -100,12 +103,12 @@ class Settings:
     @property
     def projective(self) -> bool:
         """Whether trees are found by a chart."""
-        return self.search != "spanning-tree"
+        return self.search in SEARCHES
 
     @property
     def higher(self) -> bool:
         """Whether parts of more than one arc are scored."""
-        return self.projective and self.search != "eisner"
+        return self.search not in ("spanning-tree", "eisner")
 
     def part_templates(self, words: Vocabulary) -> PartTemplates:
         """The templates of higher parts."""
@@ -165,6 +168,8 @@ class Model:
             projective=settings.projective,
             kind=CHARTS[settings.search if settings.projective else "eisner"],
             unit=float(self.arrays["scales"][0]),
+            loopy=settings.search == BELIEFS,
+            score_unit=float(self.arrays["scales"][1]) / self.temperature,
             pruning=PRUNINGS[settings.pruning],
             parts=PartWeights(
                 settings.part_templates(self.vocabulary()) if settings.higher else no_part_templates(),

@@ -8,8 +8,8 @@ from math import inf
 from operator import index
 
 from arcwise.errors import ArcwiseError
-from arcwise.learning.trainers import DEFAULTS, OPTIMISERS, Choices
-from arcwise.pipeline.model import Settings
+from arcwise.learning.trainers import DEFAULTS, OPTIMISERS, Choices, check_oracle
+from arcwise.pipeline.model import BELIEFS, Settings
 
 LABEL_STAGES = ("both", "joint", "after")
 
@@ -60,6 +60,8 @@ class Options:
             raise ArcwiseError("epochs, label_epochs and patience must be at least 1")
         if self.seed < 0:
             raise ArcwiseError(f"seed {self.seed}, expected 0 or more")
+
+        check_oracle(self.choices, self.settings.search == BELIEFS)
 
     @property
     def choices(self) -> Choices:

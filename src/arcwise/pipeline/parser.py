@@ -104,7 +104,8 @@ class Parser:
     @property
     def longest(self) -> int:
         """How many words a sentence may have to be parsed in one piece."""
-        return LONGEST_IN_CHART if self.model.settings.projective else LONGEST
+        settings = self.model.settings
+        return LONGEST_IN_CHART if settings.projective or settings.higher else LONGEST
 
     def __repr__(self) -> str:
         roots = "one root" if self.single_root else "several roots"

@@ -103,16 +103,23 @@ def read_training_data(
     if len(corpus.starts) == 1:
         raise InputError("no training sentence is left")
     partial = int(np.count_nonzero(~whole_trees(corpus)))
+    if partial == len(corpus.starts) - 1 and options.labels == "after":
+        raise InputError(
+            "no training sentence in which all heads are known",
+            expected="some, to learn labels after the trees (or take --labels joint)",
+        )
     if partial:
         note(
             f"{partial} of {len(corpus.starts) - 1} training sentences have words whose HEAD is _: what is known of them is learned"
         )
     if options.settings.projective:
-        corpus, moved = _projectivised(corpus, single_root)
+        corpus, moved, forgotten = _projectivised(corpus, single_root)
         if moved:
             note(
                 f"{moved} words of the training treebank hang on another head, so that its trees are projective"
             )
+        if forgotten:
+            note(f"{forgotten} heads in sentences with unknown ones are forgotten: they cross others")
     if len(corpus.starts) == 2:
         note("the training treebank has a single sentence: do not expect the model to know much")
     return TrainingData(
@@ -132,12 +139,13 @@ def read_training_data(
     )
 
 
-def _projectivised(corpus: Corpus, single_root: bool) -> tuple[Corpus, int]:
-    """The corpus with the nearest projective trees, and how many words have another head there.
+def _projectivised(corpus: Corpus, single_root: bool) -> tuple[Corpus, int, int]:
+    """The corpus with the nearest projective trees, how many words have another head there, and how many heads are forgotten.
 
-    Where not all heads are known, no head is replaced: some are forgotten, as few as possible, so that there is a projective tree.
+    Where not all heads are known none is replaced, but some are forgotten with their labels, as few as possible, so that there is a
+    projective tree.
     """
-    heads = corpus.heads.copy()
+    heads, labels = corpus.heads.copy(), corpus.labels.copy()
     for (begin, end), whole in zip(pairwise(corpus.starts.tolist()), whole_trees(corpus), strict=True):
         tree = heads[begin:end]
         if whole:
@@ -148,7 +156,10 @@ def _projectivised(corpus: Corpus, single_root: bool) -> tuple[Corpus, int]:
             scores[tree[known], known] = 1.0
             nearest: Parse = decode(scores, projective=True, single_root=single_root)
             tree[tree != nearest.heads] = -1
-    return corpus._replace(heads=heads), int(np.count_nonzero(heads != corpus.heads))
+    forgotten = (heads < 0) & (corpus.heads >= 0)
+    labels[forgotten] = -1
+    moved = np.count_nonzero(heads != corpus.heads) - np.count_nonzero(forgotten)
+    return corpus._replace(heads=heads, labels=labels), int(moved), int(np.count_nonzero(forgotten))
 
 
 def _read(source: TreebankLike, role: str, format: str | None, skip_bad: bool, note: Note) -> list[Block]:

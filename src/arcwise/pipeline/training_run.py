@@ -19,11 +19,11 @@ from arcwise.learning.corpus import whole_trees
 from arcwise.learning.labels import LABEL_LEARNERS, label_epoch
 from arcwise.learning.pruned import prune_corpus
 from arcwise.learning.pruner import RATE, pruner_epoch
-from arcwise.learning.space import Space
+from arcwise.learning.space import LOOPY, Search, Space
 from arcwise.learning.trainers import Choices, Problem, Trainer, make_trainer
 from arcwise.pipeline.checkpoint import State
 from arcwise.pipeline.confidence import unknown_trees
-from arcwise.pipeline.model import Model
+from arcwise.pipeline.model import BELIEFS, Model
 from arcwise.pipeline.options import Options, Progress, Watcher
 from arcwise.pipeline.training_data import TrainingData
 from arcwise.search.chart import CHARTS
@@ -32,7 +32,7 @@ from arcwise.sums.pruning import PRUNINGS
 _PRUNER_EPOCHS = 3
 _MOST_LABEL_WEIGHTS = 1 << 24
 # Added to the pruner's threshold in training, which it has seen and is too sure of: more wrong arcs to learn from.
-_LOOSER = {"heads": 2.0, "trees": 6.0, "projective": 6.0}
+_LOOSER = {"heads": 2.0, "trees": 2.0, "projective": 4.0}
 _PARTS = 50  # an epoch is so many calls of a kernel, to show progress between them
 
 Part = tuple[NDArray[np.int64], float]
@@ -61,8 +61,9 @@ class TrainingRun:
             loss = 0.0
             for part, share in self._parts("pruner", epoch):
                 loss += pruner_epoch(
-                    self.data.train, part, self.templates, self.settings.coarse_bits, RATE, weights, squares
-                )
+                    self.data.train, part, self.templates, self.settings.coarse_bits,
+                    PRUNINGS[self.settings.pruning], self.data.single_root, RATE, weights, squares,
+                )  # fmt: skip
                 error = loss / (share * self.words)
                 self.watcher.progress(Progress("pruner", epoch + 1, _PRUNER_EPOCHS, share, error))
         coarse, unit = quantise(weights)
@@ -114,7 +115,7 @@ class TrainingRun:
             pruned = prune_corpus(
                 data.train, self.templates, state.best["coarse"], settings.coarse_bits,
                 float(state.best["scales"][0]), PRUNINGS[settings.pruning], data.single_root,
-                settings.most_heads, settings.threshold + _LOOSER[settings.pruning],
+                settings.most_heads, settings.threshold + _LOOSER[settings.pruning], settings.projective,
             )  # fmt: skip
             templates, parts = self.templates, no_part_templates()
             if self.options.labels == "after":
@@ -124,8 +125,12 @@ class TrainingRun:
             space = Space(
                 templates, parts, settings.arc_bits, settings.label_bits, settings.part_bits, data.allowed
             )
-            kind = CHARTS[settings.search] if settings.projective else None
-            self._problem = Problem(data.train, pruned, kind, space, data.single_root)
+            search = None
+            if settings.search == BELIEFS:
+                search = LOOPY
+            elif settings.projective:
+                search = Search(CHARTS[settings.search], False)
+            self._problem = Problem(data.train, pruned, search, space, data.single_root)
         return self._problem
 
     def tree_epoch(self, state: State) -> tuple[Arrays, float]:

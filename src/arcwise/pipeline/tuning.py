@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf, isnan, nan
 
 from arcwise.errors import ArcwiseError
 from arcwise.learning.trainers import Choices
@@ -22,6 +23,10 @@ def _tunable(choices: Choices) -> list[str]:
     ]
 
 
+def _values(choices: Choices) -> str:
+    return ", ".join(f"{name} {getattr(choices, name):g}" for name in _tunable(choices))
+
+
 def check_tunable(choices: Choices, has_dev: bool) -> None:
     """ArcwiseError if there is nothing to choose, or nothing to choose by."""
     if not _tunable(choices):
@@ -34,7 +39,8 @@ def tune(measure: Callable[[Choices], float], start: Choices, note: Note) -> Cho
     """The best choices met on a walk through the grid of step sizes and penalties, a factor of 4 apart.
 
     From `start` it goes to the best neighbour along one axis after the other, and on in that direction as long as that helps, until
-    no neighbour is better or 12 were measured. The greater `measure`, the better; the first of equals is kept.
+    no neighbour is better or 12 were measured. The greater `measure`, the better; the first of equals is kept. NaN is worst, and so
+    is an ArcwiseError (steps too long), unless it is at the start.
 
     >>> from math import log2
     >>> peak = lambda at: -abs(log2(at.rate) + 5) - abs(log2(at.penalty) - 1)
@@ -45,10 +51,16 @@ def tune(measure: Callable[[Choices], float], start: Choices, note: Note) -> Cho
 
     def measured(choices: Choices) -> float:
         if choices not in seen and len(seen) < _MOST_TRIALS:
-            seen[choices] = measure(choices)
-            values = ", ".join(f"{name} {getattr(choices, name):g}" for name in _tunable(choices))
-            note(f"tuning: {values}: {seen[choices]:.2f} on the development treebank")
-        return seen.get(choices, float("-inf"))
+            try:
+                value = measure(choices)
+                outcome = f"{value:.2f} on the development treebank"
+            except ArcwiseError as error:
+                if choices == start:
+                    raise
+                value, outcome = nan, str(error)
+            seen[choices] = -inf if isnan(value) else value
+            note(f"tuning: {_values(choices)}: {outcome}")
+        return seen.get(choices, -inf)
 
     best, last = start, None
     measured(best)
@@ -58,5 +70,5 @@ def tune(measure: Callable[[Choices], float], start: Choices, note: Note) -> Cho
             for factor in (_FACTOR, 1 / _FACTOR):
                 while measured(there := best._replace(**{name: getattr(best, name) * factor})) > seen[best]:
                     best = there
-    note("tuning: chose " + ", ".join(f"{name} {getattr(best, name):g}" for name in _tunable(best)))
+    note(f"tuning: chose {_values(best)}")
     return best

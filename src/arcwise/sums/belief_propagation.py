@@ -39,6 +39,7 @@ def belief_propagation(
     sweeps: int,
     tolerance: float,
     found: Parts,
+    weighed: Floats,
 ) -> tuple[float, int, float]:
     """Fill `found` with the probability of every part; returns the log partition function, the sweeps used, and the dissent left.
 
@@ -52,6 +53,8 @@ def belief_propagation(
     dissent has grown, from then on by a tenth less.
 
     graph: at most one arc between two words, and one vertex a word. level: its level 1. `found` is of the lengths of `scores`.
+    weighed: filled, unless it is empty, with the tree factor's scores of all arcs, which have the messages in them: trees of these
+    scores alone have the same probabilities of arcs.
 
     >>> from arcwise.parts.folding import ancestry
     >>> from arcwise.parts.graph import make_graph
@@ -59,7 +62,7 @@ def belief_propagation(
     >>> graph, none = make_graph(words, heads, modifiers), np.empty(0)
     >>> scores = Parts(np.array([0, 0, 0, 1, 1.0]), none, none, none, none)
     >>> found = Parts(np.empty(5), none, none, none, none)
-    >>> total, _, dissent = belief_propagation(graph, ancestry(graph, 1), scores, False, True, 9, 1e-6, found)
+    >>> total, _, dissent = belief_propagation(graph, ancestry(graph, 1), scores, False, True, 9, 1e-6, found, none)
     >>> round(total, 6), dissent, found.arcs[1:]  # two trees, each of score 1
     (1.693147, 0.0, array([0.5, 0.5, 0.5, 0.5]))
     """
@@ -101,6 +104,8 @@ def belief_propagation(
         if not last:
             used += 1
         elif used == sweeps or dissent <= tolerance:
+            for a in range(1, len(weighed)):
+                weighed[a] = S[graph.head[a], graph.modifier[a]]
             return log_z + terms, used, dissent
 
 

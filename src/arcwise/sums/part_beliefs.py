@@ -50,7 +50,7 @@ def _propagate(chart: PartChart, projective: bool) -> PartSums:
     scores = Parts(near_arrays.step, near_arrays.first, near_arrays.pair, near_arrays.last, far_arrays.step)
     found = Parts(*map(np.zeros_like, scores))
     total, sweeps, dissent = belief_propagation(
-        graph, far_levels[0], scores, projective, chart.single_root, SWEEPS, TOLERANCE, found
+        graph, far_levels[0], scores, projective, chart.single_root, SWEEPS, TOLERANCE, found, np.empty(0)
     )
     if total == -np.inf:
         return PartSums(total, 0.0, {})

@@ -1,0 +1,153 @@
+"""Training runs with every learner and every optimiser: what they learn, and that they can be repeated and continued."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arcwise.errors import ArcwiseError
+from arcwise.learning import trainers
+from arcwise.learning.trainers import DEFAULTS, OPTIMISERS, Choices, Problem, make_trainer
+from arcwise.pipeline.model import Settings
+from arcwise.pipeline.options import LABEL_STAGES
+from tests.learning.slow_trees import CORPUS, all_arcs, space_of
+from tests.pipeline.models import Recorder, quick
+from tests.pipeline.test_training import InterruptedRunError, Killer, baseline, scores, sentences
+
+WAYS = [(learner, optimiser) for learner, optimisers in OPTIMISERS.items() for optimiser in optimisers]
+CHARTS = [
+    ("mira", "online"),
+    ("log-linear", "adagrad"),
+    ("log-linear", "eg"),
+    ("log-linear", "lbfgs"),
+    ("max-margin", "sgd"),
+]
+BATCH = ("lbfgs", "cg")  # an epoch of these is ten passes or more
+BITS: dict[str, Any] = {"coarse_bits": 8, "arc_bits": 12, "label_bits": 7, "part_bits": 12, "threshold": 9.0}
+SPANNING = Settings(**BITS)
+FEW: dict[str, Any] = {"epochs": 2, "label_epochs": 1, "settings": SPANNING}
+
+
+def chart(search: str) -> Settings:
+    return Settings(**BITS, search=search, pruning="projective")
+
+
+def test_every_way_has_its_defaults() -> None:
+    assert set(DEFAULTS) == set(WAYS)
+
+
+def must_learn(learner: str, optimiser: str, settings: Settings) -> None:
+    train, recorder = sentences(60), Recorder()
+    epochs = 1 if optimiser in BATCH else 4
+    parser = quick(
+        train, None, watcher=recorder, learner=learner, optimiser=optimiser, settings=settings, epochs=epochs
+    )
+    uas, las = scores(parser, train)
+    assert uas > 0.75
+    assert las > baseline(train, train) + (0.1 if optimiser == "batch-eg" else 0.4)
+    errors = [step.error for step in recorder.steps if step.stage == "trees" and step.share == 1.0]
+    assert errors[-1] < 0.7 * errors[0] or errors[-1] < 0.02
+    facts = parser.model.facts
+    assert (facts["learner"], facts["optimiser"]) == (learner, optimiser)
+    assert (facts["rate"], facts["penalty"]) == DEFAULTS[learner, optimiser]
+
+
+@pytest.mark.parametrize(("learner", "optimiser"), WAYS)
+def test_learning_all_trees(learner: str, optimiser: str) -> None:
+    must_learn(learner, optimiser, SPANNING)
+
+
+@pytest.mark.parametrize("search", ["eisner", "sibling"])
+@pytest.mark.parametrize(("learner", "optimiser"), CHARTS)
+def test_learning_projective_trees(learner: str, optimiser: str, search: str) -> None:
+    must_learn(learner, optimiser, chart(search))
+
+
+# The same bytes
+
+
+def the_same_bytes(folder: Path, **options: Any) -> None:
+    """Twice in a row, and when every epoch is interrupted."""
+    train, dev = sentences(24), sentences(6, seed=1)
+    for name in ("once", "twice"):
+        quick(train, dev, folder / name, **options)
+    unbroken = (folder / "once").read_bytes()
+    assert (folder / "twice").read_bytes() == unbroken
+    moments = [("trees", 1), ("trees", 2), *([("labels", 1)] if options["labels"] != "joint" else [])]
+    for moment in moments:
+        with pytest.raises(InterruptedRunError):
+            quick(train, dev, folder / "broken", resume=True, watcher=Killer(*moment), **options)
+    quick(train, dev, folder / "broken", resume=True, **options)
+    assert (folder / "broken").read_bytes() == unbroken
+
+
+@pytest.mark.parametrize("labels", LABEL_STAGES)
+@pytest.mark.parametrize(("learner", "optimiser"), WAYS)
+def test_the_same_bytes(tmp_path: Path, learner: str, optimiser: str, labels: str) -> None:
+    the_same_bytes(tmp_path, learner=learner, optimiser=optimiser, labels=labels, **FEW)
+
+
+@pytest.mark.parametrize(("learner", "optimiser"), [way for way in CHARTS if way[1] not in BATCH])
+def test_the_same_bytes_by_a_chart(tmp_path: Path, learner: str, optimiser: str) -> None:
+    the_same_bytes(
+        tmp_path, learner=learner, optimiser=optimiser, labels="both", **FEW | {"settings": chart("sibling")}
+    )
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"learner": "magic"}, "learner 'magic', expected one of mira, perceptron, log-linear, max-margin"),
+        ({"learner": "max-margin", "optimiser": "lbfgs"}, "by 'lbfgs', expected one of adagrad, sgd, eg$"),
+        ({"learner": "mira", "optimiser": "sgd"}, "mira by 'sgd', expected one of online"),
+        ({"learner": "log-linear", "optimiser": "online"}, "expected one of adagrad, .*lbfgs, cg"),
+        *(
+            ({"learner": "log-linear", name: value}, f"{name} is {value!r}, expected a positive number")
+            for name in ("rate", "penalty")
+            for value in (0, 0.0, -1, math.nan, math.inf, "fast")
+        ),
+    ],
+)
+def test_options_that_make_no_sense(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ArcwiseError, match=message):
+        quick(sentences(3), **FEW | options)
+
+
+@pytest.mark.parametrize(
+    ("learner", "optimiser", "rate"),
+    [
+        ("log-linear", "adagrad", 1e120),
+        ("log-linear", "sgd", 1e50),
+        ("log-linear", "sgd", 1e120),
+        ("log-linear", "eg", 1e120),
+        ("log-linear", "batch-eg", 1e120),
+        ("max-margin", "adagrad", 1e120),
+        ("max-margin", "sgd", 1e120),
+        ("max-margin", "eg", 1e120),
+    ],
+)
+def test_steps_that_explode(tmp_path: Path, learner: str, optimiser: str, rate: float) -> None:
+    message = f"{learner} by {optimiser}: the scores are no longer finite: take smaller steps"
+    with pytest.raises(ArcwiseError, match=message):
+        quick(
+            sentences(24), None, tmp_path / "model", learner=learner, optimiser=optimiser, rate=rate, penalty=1e-60,
+            **FEW,
+        )  # fmt: skip
+    assert not (tmp_path / "model").exists()
+
+
+@pytest.mark.parametrize("optimiser", ["eg", "batch-eg"])
+def test_dual_variables_that_do_not_fit(monkeypatch: pytest.MonkeyPatch, optimiser: str) -> None:
+    """Refused before memory is taken for them."""
+    state: dict[str, Any] = {}
+    problem = Problem(CORPUS, all_arcs(), None, space_of("spanning-tree"), True)
+    monkeypatch.setattr(trainers, "_MOST_DUALS", 4000)
+    with pytest.raises(ArcwiseError, match=rf"{optimiser} keeps two numbers for each of \d+ parts.*--prune"):
+        make_trainer(problem, Choices("log-linear", optimiser, 0.1, 0.1), state)
+    assert not state
