@@ -112,5 +112,7 @@ def test_a_greater_penalty_gives_smaller_weights() -> None:
 def test_without_scipy(monkeypatch: pytest.MonkeyPatch, optimiser: str) -> None:
     monkeypatch.setitem(sys.modules, "scipy.optimize", None)
     options: dict[str, Any] = {"learner": "log-linear", "optimiser": optimiser, **TINY}
-    with pytest.raises(ArcwiseError, match=f"{optimiser} needs SciPy: pip install scipy, or take adagrad"):
+    with pytest.raises(
+        ArcwiseError, match=rf"{optimiser} needs SciPy: pip install 'arcwise\[batch\]', or take sgd"
+    ):
         quick(sentences(5), **options)

@@ -12,7 +12,7 @@ from arcwise.errors import ArcwiseError
 from arcwise.learning import trainers
 from arcwise.learning.trainers import DEFAULTS, OPTIMISERS, Choices, Problem, make_trainer
 from arcwise.pipeline.model import Settings
-from arcwise.pipeline.options import LABEL_STAGES
+from arcwise.pipeline.options import LABEL_STAGES, Options
 from tests.learning.slow_trees import CORPUS, all_arcs, space_of
 from tests.pipeline.models import Recorder, quick
 from tests.pipeline.test_training import InterruptedRunError, Killer, baseline, scores, sentences
@@ -25,6 +25,18 @@ CHARTS = [
     ("log-linear", "lbfgs"),
     ("max-margin", "sgd"),
 ]
+# The rate and the penalty of each that suit a small treebank.
+SUITED = {
+    ("log-linear", "sgd"): (0.02, 0.01),
+    ("log-linear", "adagrad"): (0.05, 0.01),
+    ("log-linear", "eg"): (0.1, 0.1),
+    ("log-linear", "batch-eg"): (0.01, 0.1),
+    ("log-linear", "lbfgs"): (1.0, 0.1),
+    ("log-linear", "cg"): (1.0, 0.1),
+    ("max-margin", "sgd"): (0.02, 0.01),
+    ("max-margin", "adagrad"): (0.05, 0.01),
+    ("max-margin", "eg"): (1.0, 1.0),
+}
 BATCH = ("lbfgs", "cg")  # an epoch of these is ten passes or more
 BITS: dict[str, Any] = {"coarse_bits": 8, "arc_bits": 12, "label_bits": 7, "part_bits": 12, "threshold": 9.0}
 SPANNING = Settings(**BITS)
@@ -35,15 +47,26 @@ def chart(search: str) -> Settings:
     return Settings(**BITS, search=search, pruning="projective")
 
 
+def suited(learner: str, optimiser: str) -> dict[str, Any]:
+    """The options that choose a way and what suits it."""
+    rate, penalty = SUITED.get((learner, optimiser), (None, None))
+    return {"learner": learner, "optimiser": optimiser, "rate": rate, "penalty": penalty}
+
+
 def test_every_way_has_its_defaults() -> None:
     assert set(DEFAULTS) == set(WAYS)
+    for learner, optimiser in WAYS:
+        assert Options(learner, optimiser).choices == (learner, optimiser, *DEFAULTS[learner, optimiser])
+        assert Options(learner, optimiser, 0.5, 0.25).choices == (learner, optimiser, 0.5, 0.25)
+    for learner, optimisers in OPTIMISERS.items():
+        assert Options(learner).choices.optimiser == optimisers[0]
 
 
 def must_learn(learner: str, optimiser: str, settings: Settings) -> None:
     train, recorder = sentences(60), Recorder()
     epochs = 1 if optimiser in BATCH else 4
     parser = quick(
-        train, None, watcher=recorder, learner=learner, optimiser=optimiser, settings=settings, epochs=epochs
+        train, None, watcher=recorder, settings=settings, epochs=epochs, **suited(learner, optimiser)
     )
     uas, las = scores(parser, train)
     assert uas > 0.75
@@ -52,7 +75,8 @@ def must_learn(learner: str, optimiser: str, settings: Settings) -> None:
     assert errors[-1] < 0.7 * errors[0] or errors[-1] < 0.02
     facts = parser.model.facts
     assert (facts["learner"], facts["optimiser"]) == (learner, optimiser)
-    assert (facts["rate"], facts["penalty"]) == DEFAULTS[learner, optimiser]
+    expected = SUITED.get((learner, optimiser), DEFAULTS[learner, optimiser])
+    assert (facts["rate"], facts["penalty"]) == expected
 
 
 @pytest.mark.parametrize(("learner", "optimiser"), WAYS)
@@ -104,9 +128,15 @@ def test_the_same_bytes_by_a_chart(tmp_path: Path, learner: str, optimiser: str)
     ("options", "message"),
     [
         ({"learner": "magic"}, "learner 'magic', expected one of mira, perceptron, log-linear, max-margin"),
-        ({"learner": "max-margin", "optimiser": "lbfgs"}, "by 'lbfgs', expected one of adagrad, sgd, eg$"),
+        (
+            {"learner": "max-margin", "optimiser": "lbfgs"},
+            "max-margin by 'lbfgs', expected one of .*sgd.* eg$",
+        ),
         ({"learner": "mira", "optimiser": "sgd"}, "mira by 'sgd', expected one of online"),
-        ({"learner": "log-linear", "optimiser": "online"}, "expected one of adagrad, .*lbfgs, cg"),
+        (
+            {"learner": "log-linear", "optimiser": "online"},
+            "log-linear by 'online', expected one of .*sgd.* cg$",
+        ),
         *(
             ({"learner": "log-linear", name: value}, f"{name} is {value!r}, expected a positive number")
             for name in ("rate", "penalty")

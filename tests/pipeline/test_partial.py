@@ -21,11 +21,13 @@ from arcwise.pipeline.training_data import TrainingData, read_training_data
 from arcwise.treebank.reading import read_string
 from arcwise.treebank.sentence import Sentence
 from arcwise.trees.enumerate import all_trees
+from tests.learning.test_trainers import suited
 from tests.pipeline.models import Recorder, is_tree, quick
 from tests.pipeline.test_training import TINY, baseline, scores, sentences
 
 BITS: dict[str, Any] = {"coarse_bits": 8, "arc_bits": 12, "label_bits": 7, "part_bits": 12}
 SIBLING = Settings(**BITS, search="sibling", pruning="projective", threshold=9.0)
+THREE = [("mira", "online"), ("log-linear", "adagrad"), ("max-margin", "adagrad")]
 EXPONENTIATED = ("eg", "batch-eg")
 WAYS = [
     (learner, optimiser)
@@ -86,7 +88,7 @@ def data_of(train: list[Sentence], **options: Any) -> tuple[TrainingData, str]:
 def test_every_learner_but_exponentiated_gradient(learner: str, optimiser: str) -> None:
     whole = sentences(60)
     epochs = 1 if optimiser in ("lbfgs", "cg") else 4
-    parser, told = quietly(mixed(whole), learner=learner, optimiser=optimiser, epochs=epochs)
+    parser, told = quietly(mixed(whole), epochs=epochs, **suited(learner, optimiser))
     assert "45 of 60 training sentences have words whose HEAD is _" in told
     assert "_" not in parser.labels
     uas, las = scores(parser, whole)
@@ -94,22 +96,23 @@ def test_every_learner_but_exponentiated_gradient(learner: str, optimiser: str) 
     assert las > baseline(whole, whole) + 0.2
 
 
-@pytest.mark.parametrize(
-    ("learner", "optimiser"), [("mira", "online"), ("log-linear", "adagrad"), ("max-margin", "sgd")]
-)
+@pytest.mark.parametrize(("learner", "optimiser"), THREE)
 def test_projective_trees(learner: str, optimiser: str) -> None:
     whole = sentences(60)
-    parser, _ = quietly(mixed(whole), learner=learner, optimiser=optimiser, epochs=4, settings=SIBLING)
+    parser, _ = quietly(mixed(whole), epochs=4, settings=SIBLING, **suited(learner, optimiser))
     uas, las = scores(parser, whole)
     assert uas > 0.6
     assert las > baseline(whole, whole) + 0.2
 
 
-@pytest.mark.parametrize("learner", ["mira", "log-linear", "max-margin"])
-def test_half_of_the_heads_are_worth_more_than_a_quarter_of_the_sentences(learner: str) -> None:
+@pytest.mark.parametrize(("learner", "optimiser"), THREE)
+def test_half_of_the_heads_are_worth_more_than_a_quarter_of_the_sentences(
+    learner: str, optimiser: str
+) -> None:
     whole, dev = sentences(200), sentences(60, seed=1)
-    half, _ = quietly(forgetting(whole, at_random(0.5)), learner=learner, epochs=4, labels="joint")
-    quarter, _ = quietly(whole[:50], learner=learner, epochs=4, labels="joint")
+    options: dict[str, Any] = {"epochs": 4, "labels": "joint", **suited(learner, optimiser)}
+    half, _ = quietly(forgetting(whole, at_random(0.5)), **options)
+    quarter, _ = quietly(whole[:50], **options)
     assert scores(half, dev)[1] > scores(quarter, dev)[1] + 0.02
 
 
@@ -239,7 +242,7 @@ def test_as_few_crossing_arcs_as_possible_are_forgotten(n: int, random: Any, sin
 def test_training_after_crossing_arcs_were_forgotten() -> None:
     whole = sentences(40, nonprojective=1.0)
     train = forgetting(whole, at_random(0.3))
-    for learner in ("mira", "log-linear", "max-margin"):
-        parser, told = quietly(train, learner=learner, settings=SIBLING, epochs=3)
+    for way in THREE:
+        parser, told = quietly(train, settings=SIBLING, epochs=3, **suited(*way))
         assert "forgotten" in told
         assert scores(parser, whole)[0] > 0.5

@@ -135,7 +135,7 @@ def test_only_what_a_learner_has_is_tried(learner: str, optimiser: str) -> None:
 # Training runs
 
 RUN: dict[str, Any] = {
-    "learner": "log-linear", "optimiser": "sgd", "rate": 0.001, "tune": True, "epochs": 2, "label_epochs": 1,
+    "learner": "log-linear", "optimiser": "sgd", "rate": 0.001, "penalty": 0.01, "tune": True, "epochs": 2, "label_epochs": 1,
     "settings": Settings(coarse_bits=8, arc_bits=12, label_bits=7),
 }  # fmt: skip
 

@@ -21,7 +21,7 @@ _ORDERS = {"1": ("eisner",), "2": ("sibling", "model0", "carreras"), "3": ("mode
 SEARCHES = [chart for charts in _ORDERS.values() for chart in charts]
 PRUNINGS = ("heads", "trees", "projective")
 LEARNERS = ("mira", "perceptron", "log-linear", "max-margin")
-OPTIMISERS = ("online", "adagrad", "sgd", "eg", "batch-eg", "lbfgs", "cg")
+OPTIMISERS = ("online", "sgd", "adagrad", "eg", "batch-eg", "lbfgs", "cg")
 _THRESHOLD = -math.log(0.002)
 
 # Bits of the tables of weights of the pruner, of the arcs, of the labels and of the tags.
@@ -62,7 +62,7 @@ _SIZES: dict[str, dict[str, int]] = {
 )  # fmt: skip
 @click.option(
     "--optimiser", type=click.Choice(OPTIMISERS),
-    help="How the objective of log-linear and max-margin learning is minimised.  [default: adagrad]",
+    help="How the objective of log-linear and max-margin learning is minimised.  [default: sgd]",
 )  # fmt: skip
 @click.option("--tune", is_flag=True, help="Choose --rate and --penalty on the development treebank first.")
 @click.option("--rate", type=float, help="How far a step goes; for mira the longest step.")

@@ -46,9 +46,13 @@ def move_weights(move: Move, indices: Indices, gradient: float) -> None:
 
 @kernel
 def move_rows(move: Move, base: int, labels: int, rows: Indices, gradients: NDArray[np.float64]) -> None:
-    """The weights of all labels in some rows."""
+    """The weights of labels in some rows: of those whose gradient is not negligible."""
+    moved, number = np.empty(labels, np.int64), 0
+    for label in range(labels):
+        if abs(gradients[label]) > move.negligible:
+            moved[number] = label
+            number += 1
     for k in range(len(rows)):
         begin = base + int(rows[k]) * labels
-        for label in range(labels):
-            if gradients[label] != 0.0:
-                move_weight(move, begin + label, gradients[label])
+        for i in range(number):
+            move_weight(move, begin + moved[i], gradients[moved[i]])

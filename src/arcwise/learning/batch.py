@@ -35,7 +35,7 @@ class Batch(Trainer):
             from scipy.optimize import minimize
         except ImportError:
             raise ArcwiseError(
-                f"{self.choices.optimiser} needs SciPy: pip install scipy, or take adagrad"
+                f"{self.choices.optimiser} needs SciPy: pip install 'arcwise[batch]', or take sgd"
             ) from None
         wrong, norms = [0], self.state["norms"]
 

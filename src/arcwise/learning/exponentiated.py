@@ -27,8 +27,8 @@ from arcwise.learning.corpus import Corpus
 from arcwise.learning.oracles import (
     add_known_tree,
     add_to_arcs,
+    are_finite,
     expected_parts,
-    is_finite,
     of_arcs,
     right_arcs,
     room_like,
@@ -49,7 +49,7 @@ from arcwise.learning.space import (
     score_arcs,
     score_parts,
 )
-from arcwise.parts.graph import Graph
+from arcwise.parts.graph import Graph, Ints
 from arcwise.parts.tables import Floats, Tables
 
 
@@ -164,14 +164,15 @@ def exponentiated_epoch(
     weights: NDArray[Any],
     move: Move,
 ) -> tuple[float, int]:
-    """One pass over the sentences in `order`; returns their share of the dual objective, and how many words were wrong.
+    """One pass over the sentences in `order`; returns their share of the dual objective, and how many words have another
+    arc or label of a higher score than the right one.
 
     The dual objective, to be minimised, is C/2 |w|^2 plus the shares: log-linear, minus the entropy; max-margin, minus the errors to
-    expect. Less what the weights are from the primal's optimum it is minus the primal objective: their sum is the gap.
+    expect. Its minimum is minus that of the primal objective, and the sum of both is the gap, which is never negative.
 
     move: its rate is 1/C and its target the weights (online) or a copy of them (batch); parts whose probability has changed by no
-    more than `negligible` since their features were last moved wait, so that nothing is lost. All trees must be whole. A sentence
-    costs what it does in `gradient_epoch`. The share is NaN, and the pass ends, if scores are not finite.
+    more than `negligible` since their features were last moved wait, so that nothing is lost. All heads and labels must be known.
+    A sentence costs what it does in `gradient_epoch`. The share is NaN, and the pass ends, if scores are not finite.
     """
     scratch = make_scratch(space, longest_sentence(corpus.starts))
     number, total, wrong = labels_learned(space), 0.0, 0
@@ -184,6 +185,7 @@ def exponentiated_epoch(
         arcs, labels = np.empty(len(graph.head)), np.empty((len(graph.head), number))
         hash_sentence(space, corpus.numbers[begin:end], scratch)
         score_arcs(space, weights, graph, scratch, arcs, labels)
+        wrong += _wrong_words(graph, arcs, labels, corpus.heads[begin:end], corpus.labels[begin:end])
         tables = score_parts(search, space, weights, graph, levels, arcs, scratch)
         costs = np.zeros(len(arcs))
         for b in range(1, len(arcs)):
@@ -203,7 +205,7 @@ def exponentiated_epoch(
             _step(keep, rate, theta[b], labels[b])
         together = sum_labels(labels)
         add_to_arcs(search, graph, levels, together, tables.step)
-        if not is_finite(tables.step):
+        if not are_finite(tables):
             return np.nan, wrong
         found = room_like(tables)
         log_partition = expected_parts(search, None, graph, levels, tables, single_root, found)
@@ -214,24 +216,16 @@ def exponentiated_epoch(
                 for i in range(len(table)):
                     if shares[i] > 0.0:
                         total += shares[i] * table[i]
-        by_arc = of_arcs(search, graph, levels, found.step).copy()
+        by_arc = of_arcs(search, graph, levels, found.step)
         for b in range(1, len(arcs)):
-            right = (
-                by_arc[b]
-                if costs[b] == 0.0 or graph.head[b] == corpus.heads[begin + graph.modifier[b]]
-                else 0.0
-            )
-            total -= costs[b] * by_arc[b]
+            m, share = graph.modifier[b], by_arc[b]
+            total -= costs[b] * share
             if number > 0:
-                label = corpus.labels[begin + graph.modifier[b]]
-                total -= objective.cost * by_arc[b] * (1.0 - labels[b, label])
-                right *= labels[b, label]
-                for other in range(number):
-                    if objective.entropy and labels[b, other] > 0.0:
-                        total += by_arc[b] * labels[b, other] * np.log(labels[b, other])
-                    labels[b, other] *= by_arc[b]
-            if graph.head[b] == corpus.heads[begin + graph.modifier[b]]:
-                wrong += right < 0.5
+                total -= objective.cost * share * (1.0 - labels[b, corpus.labels[begin + m]])
+            for label in range(number):
+                if objective.entropy and labels[b, label] > 0.0:
+                    total += share * labels[b, label] * np.log(labels[b, label])
+                labels[b, label] *= share
 
         at = duals.starts[s]
         for shares in found:
@@ -244,6 +238,20 @@ def exponentiated_epoch(
         if search is not None:
             move_higher(search, space, graph, levels, found, scratch, at_once)
     return total, wrong
+
+
+@kernel
+def _wrong_words(graph: Graph, arcs: Floats, labels: Floats, heads: Ints, right_labels: Ints) -> int:
+    """How many words another arc into them suits better, or another label, by the weights."""
+    best, right = np.full(len(heads), -np.inf), np.zeros(len(heads), np.bool_)
+    for b in range(1, len(arcs)):
+        m, label, score = graph.modifier[b], -1, arcs[b]
+        if labels.shape[1] > 0:
+            label = int(np.argmax(labels[b]))
+            score += labels[b, label]
+        if score > best[m]:
+            best[m], right[m] = score, graph.head[b] == heads[m] and (label < 0 or label == right_labels[m])
+    return len(heads) - 1 - int(np.count_nonzero(right))
 
 
 @kernel

@@ -24,9 +24,9 @@ from arcwise.learning.corpus import Corpus
 from arcwise.learning.oracles import (
     add_known_tree,
     add_to_arcs,
+    are_finite,
     best_tree,
     expected_parts,
-    is_finite,
     max_labels,
     of_arcs,
     right_arcs,
@@ -98,29 +98,26 @@ def sentence_loss(
         if right[b] == 0.0 and known[b] < 0:
             right[b] = rivals[b]
     rivals += costs
-    if not (is_finite(rivals) and is_finite(tables.step)):
-        return np.nan
-
-    tree, found = np.empty(words, np.int32), room_like(tables)
-    whole = right_arcs(graph, heads, tree)
     plain = tables.step.copy()
-    if whole:
-        loss = -tree_score(search, graph, levels, tree, tables)
+    add_to_arcs(search, graph, levels, rivals, tables.step)
+    if not are_finite(tables):
+        return np.nan
+    found = room_like(tables)
+    loss = _ask(cost, search, loopy, graph, levels, tables, single_root, found)
+    tables.step[:] = plain
+    tree = np.empty(words, np.int32)
+    if right_arcs(graph, heads, tree):
+        loss -= tree_score(search, graph, levels, tree, tables)
         for m in range(1, words):
             loss -= right[tree[m]]
         add_known_tree(search, graph, levels, tree, 1.0, gradient)
     else:
         add_to_arcs(search, graph, levels, right, tables.step)
-        loss = -_ask(cost, search, loopy, graph, levels, tables, single_root, gradient)
+        loss -= _ask(cost, search, loopy, graph, levels, tables, single_root, gradient)
         tables.step[:] = plain
-    add_to_arcs(search, graph, levels, rivals, tables.step)
-    loss += _ask(cost, search, loopy, graph, levels, tables, single_root, found)
-    tables.step[:] = plain
 
-    by_right, by_rivals = (
-        of_arcs(search, graph, levels, gradient.step),
-        of_arcs(search, graph, levels, found.step),
-    )
+    by_right = of_arcs(search, graph, levels, gradient.step)
+    by_rivals = of_arcs(search, graph, levels, found.step)
     for b in range(1, arcs):
         by_arc[b] = by_right[b] - by_rivals[b]
         for label in range(number):

@@ -194,9 +194,10 @@ def max_labels(scores: Floats) -> Floats:
 
 
 @kernel
-def is_finite(x: Floats) -> bool:
-    """Whether all scores can be searched."""
+def are_finite(tables: Tables) -> bool:
+    """Whether all scores can be searched: numbers of moderate size."""
     greatest = 0.0
-    for i in range(len(x)):
-        greatest = max(greatest, abs(x[i])) if x[i] == x[i] else np.inf
+    for table in tables:
+        for i in range(len(table)):
+            greatest = max(greatest, abs(table[i])) if table[i] == table[i] else np.inf
     return greatest < 1e100

@@ -166,7 +166,7 @@ def _part_weights(space: Space, weights: NDArray[Any]) -> PartWeights:
 
 @kernel
 def move_arcs(space: Space, graph: Graph, arcs: Floats, labels: Floats, scratch: Scratch, move: Move) -> None:
-    """Move the weights of all arcs and their labels along a gradient; `labels` is changed."""
+    """Move the weights of all arcs and their labels along a gradient."""
     number = labels.shape[1]
     for b in range(1, len(graph.head)):
         h, m = graph.head[b], graph.modifier[b]
@@ -177,9 +177,6 @@ def move_arcs(space: Space, graph: Graph, arcs: Floats, labels: Floats, scratch:
         for label in range(number):
             greatest = max(greatest, abs(labels[b, label]))
         if greatest > move.negligible:
-            for label in range(number):
-                if abs(labels[b, label]) <= move.negligible:
-                    labels[b, label] = 0.0
             count = label_features(scratch.tokens, space.templates, space.label_bits, h, m, scratch.rows)
             move_rows(move, 1 << space.arc_bits, number, scratch.rows[:count], labels[b])
 

@@ -4,9 +4,9 @@
 |------------|------------------------------|-----------------------------------------|
 | perceptron | the best tree                | online                                  |
 | mira       | the best tree with its costs | online                                  |
-| max-margin | the best tree with its costs | adagrad, sgd                            |
+| max-margin | the best tree with its costs | sgd, adagrad                            |
 |            | expected features            | eg                                      |
-| log-linear | expected features            | adagrad, sgd, eg, batch-eg, lbfgs, cg   |
+| log-linear | expected features            | sgd, adagrad, eg, batch-eg, lbfgs, cg   |
 """
 
 from __future__ import annotations
@@ -34,33 +34,35 @@ from arcwise.learning.gradients import gradient_epoch
 from arcwise.learning.online import LEARNERS, Training, average, online_epoch
 from arcwise.learning.pruned import PrunedCorpus
 from arcwise.learning.shrinking import shrink
-from arcwise.learning.space import Search, Space, space_size
+from arcwise.learning.space import Search, Space, labels_learned, space_size
 
 ONLINE, EG, BATCH_EG = "online", "eg", "batch-eg"
 OPTIMISERS = {
     "mira": (ONLINE,),
     "perceptron": (ONLINE,),
-    "log-linear": ("adagrad", "sgd", EG, BATCH_EG, "lbfgs", "cg"),
-    "max-margin": ("adagrad", "sgd", EG),
+    "log-linear": ("sgd", "adagrad", EG, BATCH_EG, "lbfgs", "cg"),
+    "max-margin": ("sgd", "adagrad", EG),
 }
 # The rate and the penalty, if none are chosen: found on development treebanks.
 DEFAULTS = {
     ("mira", ONLINE): (0.01, 0.0),
     ("perceptron", ONLINE): (1.0, 0.0),
-    ("log-linear", "adagrad"): (0.05, 0.01),
-    ("log-linear", "sgd"): (0.02, 0.01),
-    ("log-linear", EG): (0.1, 0.1),
-    ("log-linear", BATCH_EG): (0.01, 0.1),
-    ("log-linear", "lbfgs"): (1.0, 0.1),
-    ("log-linear", "cg"): (1.0, 0.1),
-    ("max-margin", "adagrad"): (0.05, 0.01),
-    ("max-margin", "sgd"): (0.02, 0.01),
-    ("max-margin", EG): (1.0, 1.0),
+    ("log-linear", "sgd"): (0.02, 2.0),
+    ("log-linear", "adagrad"): (0.05, 2.0),
+    ("log-linear", EG): (0.3, 10.0),
+    ("log-linear", BATCH_EG): (0.05, 10.0),
+    ("log-linear", "lbfgs"): (1.0, 2.0),
+    ("log-linear", "cg"): (1.0, 2.0),
+    ("max-margin", "sgd"): (0.02, 5.0),
+    ("max-margin", "adagrad"): (0.05, 5.0),
+    ("max-margin", EG): (1.0, 100.0),
 }
+# What of it a learner or an optimiser has no use for.
+USELESS = {"rate": ("perceptron", "lbfgs", "cg"), "penalty": ("perceptron", "mira")}
 MARGIN = 1.0  # of a wrong head, and of a wrong label: Hamming loss
 _OBJECTIVES = {"log-linear": LOG_LINEAR, "max-margin": MAX_MARGIN}
-_NEGLIGIBLE = 1e-3  # a part whose own gradient is smaller is not worth its cost in random steps
-_UNCOUNTED = 1e-5  # a change of a part's probability that exponentiated gradient may count later
+_NEGLIGIBLE = 5e-3  # a part whose own gradient is smaller is not worth its cost in random steps
+_UNCOUNTED = 1e-4  # a change of a part's probability that exponentiated gradient may count later
 _SHRINK = 0.1  # of an epoch: after so much the penalty's steps are made, for all weights at once
 _MOST_DUALS = 1 << 31  # bytes
 
@@ -173,7 +175,7 @@ class Descent(Trainer):
 
     def __init__(self, problem: Problem, choices: Choices, state: Arrays) -> None:
         super().__init__(problem, choices, state)
-        self._room("weights", "mean", dtype=np.float64)
+        self._room("weights", "mean")
         if choices.optimiser == "adagrad":
             self._room("squares")
         self.state.setdefault("counts", np.zeros(2, np.int64))  # epochs, and weights in the mean
@@ -204,7 +206,7 @@ class Descent(Trainer):
         counts[0] += 1
 
     def weights(self) -> NDArray[np.float32]:
-        return self.state["mean"].astype(np.float32)
+        return self.state["mean"]
 
 
 class Exponentiated(Trainer):
@@ -213,9 +215,10 @@ class Exponentiated(Trainer):
     def __init__(self, problem: Problem, choices: Choices, state: Arrays) -> None:
         super().__init__(problem, choices, state)
         corpus, pruned, search, space, _ = problem
-        if (corpus.heads == -1).sum() > problem.sentences:
+        unknown = corpus.heads if not labels_learned(space) else np.minimum(corpus.heads, corpus.labels)
+        if np.count_nonzero(unknown == -1) > problem.sentences:
             raise ArcwiseError(
-                f"{choices.optimiser} needs whole trees, and some heads are not known: take adagrad, sgd or lbfgs"
+                f"{choices.optimiser} needs whole trees, and some heads or labels are not known: take sgd, adagrad or lbfgs"
             )
         self._starts = dual_sizes(corpus, pruned, search, space)
         size = int(self._starts[-1])
@@ -224,13 +227,13 @@ class Exponentiated(Trainer):
                 f"{choices.optimiser} keeps two numbers for each of {size} parts, {8 * size / 1e9:.1f} GB: "
                 "prune more (--prune), take fewer parts (--order), or another optimiser"
             )
-        self._room("weights", dtype=np.float64)
+        self._room("weights")
         if not state.get("theta", np.empty(0)).size:
             state |= {"theta": np.zeros(size, np.float32), "counted": np.zeros(size, np.float32)}
             begin_duals(corpus, pruned, search, space, BETA, self._duals())
             state["rate"] = np.array(
-                [choices.rate, np.inf, 0.0]
-            )  # and the last value, and whether the weights fit theta
+                [choices.rate, np.nan]
+            )  # and the dual objective, once the weights fit theta
 
     def _duals(self) -> Duals:
         return Duals(self._starts, self.state["theta"], self.state["counted"])
@@ -248,9 +251,10 @@ class Exponentiated(Trainer):
                 length, weights, move,
             )  # fmt: skip
 
-        if not rate[2]:
-            steps(np.arange(self.problem.sentences), 0.0)
-            weights[:], rate[2] = target, 1.0
+        if np.isnan(rate[1]):
+            value, _ = steps(np.arange(self.problem.sentences), 0.0)
+            weights[:] = target
+            rate[1], value = value + self._norm(), 0.0
         for part, share in parts():
             of_part, errors = steps(part, float(rate[0]))
             self._must_be_finite(of_part)
@@ -258,13 +262,17 @@ class Exponentiated(Trainer):
             wrong += errors
             yield self._error(wrong, share)
         weights[:] = target
-        value += self.choices.penalty / 2 * float(weights @ weights)
+        value += self._norm()
         if value > rate[1]:
             rate[0] /= 2
         rate[1] = value
 
+    def _norm(self) -> float:
+        weights = self.state["weights"]
+        return self.choices.penalty / 2 * float(np.einsum("i,i->", weights, weights, dtype=np.float64))
+
     def weights(self) -> NDArray[np.float32]:
-        return self.state["weights"].astype(np.float32)
+        return self.state["weights"]
 
 
 def check_oracle(choices: Choices, loopy: bool) -> None:

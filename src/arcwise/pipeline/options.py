@@ -8,7 +8,7 @@ from math import inf
 from operator import index
 
 from arcwise.errors import ArcwiseError
-from arcwise.learning.trainers import DEFAULTS, OPTIMISERS, Choices, check_oracle
+from arcwise.learning.trainers import DEFAULTS, OPTIMISERS, USELESS, Choices, check_oracle
 from arcwise.pipeline.model import BELIEFS, Settings
 
 LABEL_STAGES = ("both", "joint", "after")
@@ -49,6 +49,8 @@ class Options:
         for name, value in (("rate", self.rate), ("penalty", self.penalty)):
             if value is not None and not (isinstance(value, int | float) and 0 < value < inf):
                 raise ArcwiseError(f"{name} is {value!r}, expected a positive number")
+            if value is not None and {self.learner, self.choices.optimiser} & {*USELESS[name]}:
+                raise ArcwiseError(f"{self.learner} by {self.choices.optimiser} has no {name}")
         if self.labels not in LABEL_STAGES:
             raise ArcwiseError(f"labels {self.labels!r}, expected one of {', '.join(LABEL_STAGES)}")
         for name in ("epochs", "label_epochs", "patience", "seed"):

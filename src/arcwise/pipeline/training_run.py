@@ -176,12 +176,14 @@ class TrainingRun:
         trial, best = state.fresh(), -1.0
         trainer = make_trainer(self.problem(state), choices, trial.learner)
         kept, self._trainer = self._trainer, trainer
-        for epoch in range(epochs):
-            trial.epoch = epoch
-            found, _ = self.tree_epoch(trial)
-            uas, las = self.accuracy(self.model(found, trial))
-            best = max(best, uas if self.options.labels == "after" else las)
-        self._trainer = kept
+        try:
+            for epoch in range(epochs):
+                trial.epoch = epoch
+                found, _ = self.tree_epoch(trial)
+                uas, las = self.accuracy(self.model(found, trial))
+                best = max(best, uas if self.options.labels == "after" else las)
+        finally:
+            self._trainer = kept
         return best
 
     def _judge(self, state: State, found: Arrays, error: float) -> None:

@@ -6,20 +6,17 @@ from collections.abc import Callable
 from math import inf, isnan, nan
 
 from arcwise.errors import ArcwiseError
-from arcwise.learning.trainers import Choices
+from arcwise.learning.trainers import USELESS, Choices
 from arcwise.pipeline.options import Note
 
 TUNING_EPOCHS = 3  # of each trial
 _FACTOR = 4.0  # between neighbours of the grid
 _MOST_TRIALS = 12
-_NEITHER = {"rate": ("lbfgs", "cg"), "penalty": ("mira",)}  # learners or optimisers that do not have it
 
 
 def _tunable(choices: Choices) -> list[str]:
-    if choices.learner == "perceptron":
-        return []
     return [
-        name for name, without in _NEITHER.items() if not {choices.learner, choices.optimiser} & {*without}
+        name for name, without in USELESS.items() if not {choices.learner, choices.optimiser} & {*without}
     ]
 
 
