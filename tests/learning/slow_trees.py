@@ -12,8 +12,9 @@ from arcwise.features.part_templates import compile_part_templates, no_part_temp
 from arcwise.features.parts import hash_part_tokens, make_part_tokens
 from arcwise.features.tree_parts import most_tree_features, tree_features
 from arcwise.learning.corpus import Corpus
+from arcwise.learning.online import Training
 from arcwise.learning.pruned import PrunedCorpus, prune_corpus
-from arcwise.learning.space import LOOPY, Search, Space
+from arcwise.learning.space import LOOPY, Search, Space, space_size
 from arcwise.search.chart import CHARTS
 from arcwise.sums.pruning import BY_HEADS
 from arcwise.trees.blocks import is_projective
@@ -44,8 +45,14 @@ def space_of(search: str, labelled: bool = True) -> Space:
     return Space(templates, parts, ARC_BITS, LABEL_BITS, PART_BITS, allowed)
 
 
+def make_training(space: Space) -> Training:
+    """All weights zero."""
+    size = space_size(space)
+    return Training(np.zeros(size, np.float32), np.zeros(size), np.zeros(size, np.int16))
+
+
 @cache
-def all_arcs(corpus_of: tuple[int, ...] = ()) -> PrunedCorpus:
+def all_arcs() -> PrunedCorpus:
     """Nothing is pruned."""
     zeros = np.zeros(1 << COARSE_BITS, np.int8)
     return prune_corpus(CORPUS, TEMPLATES, zeros, COARSE_BITS, 1.0, BY_HEADS, True, 20, np.inf)

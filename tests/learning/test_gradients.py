@@ -8,6 +8,7 @@ import pytest
 from arcwise.features.moves import Move
 from arcwise.learning.corpus import Corpus
 from arcwise.learning.gradients import gradient_epoch
+from arcwise.learning.pruned import PrunedCorpus
 from arcwise.learning.space import Space, mark_features, space_size
 from tests.learning.slow_trees import (
     CORPUS,
@@ -133,6 +134,26 @@ def test_gradients_of_belief_propagation(known: str) -> None:
             for step in (1e-4, -1e-4)
         ]
         assert (ends[0] - ends[1]) / 2e-4 == pytest.approx(gradient @ direction, rel=0.01, abs=0.02)
+
+
+def test_belief_propagation_when_only_the_right_tree_is_kept() -> None:
+    """Then it is certain: no loss and no gradient, also of a head with many modifiers on one side."""
+    heads = np.array([-1, 0, 1, 1, 1, 1, 1, 6, 6], np.int32)
+    words = len(heads) - 1
+    own = CORPUS.numbers[1 : CORPUS.starts[1]]
+    numbers = np.concatenate([CORPUS.numbers[:1], own[np.arange(words) % len(own)]])
+    corpus = Corpus(numbers, np.array([0, words + 1]), heads, np.where(heads < 0, -1, 0).astype(np.int32))
+    first = np.array([0, *range(words + 1)], np.int32)
+    kept = PrunedCorpus(first, heads[1:].copy(), np.array([0, words]))
+    space = space_of("loopy", labelled=False)
+    weights, gradient = random_weights(space, 8), np.zeros(space_size(space))
+    loss, wrong = gradient_epoch(
+        corpus, kept, np.array([0]), search_of("loopy"), True, space, True, LOG_LINEAR, weights,
+        Move(gradient, NOTHING, -1.0, 0.0),
+    )  # fmt: skip
+    assert loss == pytest.approx(0.0, abs=1e-9)
+    assert wrong == 0
+    np.testing.assert_allclose(gradient, 0.0, atol=1e-9)
 
 
 def test_weak_parts_leave_the_sum_of_the_first_order() -> None:

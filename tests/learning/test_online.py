@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from arcwise.features.part_templates import no_part_templates
-from arcwise.learning.online import LEARNERS, Learner, Training, make_training, online_epoch
+from arcwise.learning.online import LEARNERS, Learner, Training, online_epoch
 from arcwise.learning.pruned import PrunedCorpus, prune_corpus
 from arcwise.learning.space import Space
 from arcwise.sums.pruning import BY_HEADS
 from arcwise.trees.enumerate import all_trees
 from tests.learning.corpora import TEMPLATES, Features, small_corpus
+from tests.learning.slow_trees import make_training
 
 ARC_BITS, LABEL_BITS, COARSE_BITS = 14, 10, 10
 CORPUS, LABELS = small_corpus(6)
@@ -178,6 +179,33 @@ def test_the_average_is_the_mean_of_all_steps(name: str) -> None:
     average = at_once.weights - at_once.moves / len(order)
     np.testing.assert_allclose(average, total / len(order), atol=1e-5)
     assert np.abs(average - at_once.weights).max() > 1e-4
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_labels_that_are_not_known(name: str) -> None:
+    """The best label by the weights as they are is right: with right heads nothing moves, and never a weight of no feature."""
+    rng = np.random.default_rng(4)
+    forget = (rng.random(len(CORPUS.labels)) < 0.5) & (CORPUS.labels >= 0)
+    corpus = CORPUS._replace(labels=np.where(forget, -1, CORPUS.labels).astype(np.int32))
+    for sentence in range(6):
+        training = random_training(sentence)
+        before = training.weights.copy()
+        online_epoch(
+            corpus, pruned(), np.array([sentence]), None, space_of(ALLOWED), True, LEARNERS[name], 0, training
+        )
+        moved = np.flatnonzero(training.weights != before)
+        features = Features(CORPUS, sentence, ARC_BITS, LABEL_BITS)
+        arcs = [(h, m) for h in range(features.n + 1) for m in range(1, features.n + 1) if h != m]
+        own = [features.arc(*arc) for arc in arcs]
+        own += [(1 << ARC_BITS) + features.label(*arc)[:, None] * LABELS + np.arange(LABELS) for arc in arcs]
+        assert np.isin(moved, np.concatenate([places.reshape(-1) for places in own])).all()
+        alone = CORPUS._replace(labels=np.where(CORPUS.labels >= 0, -1, -1).astype(np.int32))
+        for _ in range(60):  # heads can be learned without any label
+            wrong = online_epoch(
+                alone, pruned(), np.array([sentence]), None, space_of(ALLOWED), True, LEARNERS["perceptron"], 0,
+                training,
+            )  # fmt: skip
+        assert wrong == (0, 0)
 
 
 def test_pruned_arcs_hold_the_right_tree() -> None:

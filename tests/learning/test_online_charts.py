@@ -9,7 +9,7 @@ from arcwise.features.attributes import vocabulary
 from arcwise.features.part_templates import compile_part_templates
 from arcwise.features.parts import hash_part_tokens, make_part_tokens
 from arcwise.features.tree_parts import most_tree_features, tree_features
-from arcwise.learning.online import LEARNERS, Learner, Training, make_training, online_epoch
+from arcwise.learning.online import LEARNERS, Learner, Training, online_epoch
 from arcwise.learning.pruned import PrunedCorpus, prune_corpus
 from arcwise.learning.space import Search, Space
 from arcwise.search.chart import CHARTS
@@ -17,6 +17,7 @@ from arcwise.sums.pruning import BY_HEADS
 from arcwise.trees.blocks import is_projective
 from arcwise.trees.enumerate import all_trees
 from tests.learning.corpora import TEMPLATES, Features, small_corpus
+from tests.learning.slow_trees import make_training
 
 ARC_BITS, LABEL_BITS, PART_BITS, COARSE_BITS = 14, 10, 15, 10
 CORPUS, LABELS = small_corpus(6)

@@ -62,9 +62,15 @@ def command(name: str, treebanks: tuple[Path, ...], write: Path | None, log: Pat
     if write is not None:
         around_table(write, name)  # what is wrong there must not be found out at the end only
     if name == "duality":
+        if log is not None:
+            raise click.UsageError("--log is for learners")
         from arcwise.experiments.duality import gaps, table
 
-        lines = [line for treebank in treebanks for line in (*table(treebank.name, list(gaps(treebank))), "")]
+        lines = [
+            line
+            for treebank in treebanks
+            for line in (*table(treebank.resolve().name, list(gaps(treebank))), "")
+        ]
         _show(lines, name, write)
         return
     done = {} if log is None else read_log(log)

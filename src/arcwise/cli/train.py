@@ -62,13 +62,20 @@ _SIZES: dict[str, dict[str, int]] = {
 )  # fmt: skip
 @click.option(
     "--optimiser", type=click.Choice(OPTIMISERS),
-    help="How the objective of log-linear and max-margin learning is minimised.  [default: sgd]",
+    help="How the objective of log-linear (default: sgd) and max-margin (sgd) is minimised.",
 )  # fmt: skip
-@click.option("--tune", is_flag=True, help="Choose --rate and --penalty on the development treebank first.")
-@click.option("--rate", type=float, help="How far a step goes; for mira the longest step.")
 @click.option(
-    "--penalty", type=float, metavar="C", help="The weight of |w|^2 / 2 beside the losses of all sentences."
-)
+    "--tune", is_flag=True,
+    help="First choose --rate and --penalty on the development treebank: up to 12 trials of 3 epochs, beginning with those given.",
+)  # fmt: skip
+@click.option(
+    "--rate", type=float,
+    help="How far a step goes; of mira, the longest step.  [default: mira 0.01; sgd 0.02; adagrad 0.05; eg 0.3, max-margin 1]",
+)  # fmt: skip
+@click.option(
+    "--penalty", type=float, metavar="C",
+    help="The weight of |w|^2 / 2 beside the losses of all sentences.  [default: log-linear 2, eg 10; max-margin 5, eg 100]",
+)  # fmt: skip
 @click.option(
     "--labels", type=click.Choice(["both", "joint", "after"]), default="both", show_default=True,
     help="Find them with the arcs (joint), in the tree found (after), or both, their scores added.",
@@ -131,16 +138,24 @@ def command(
     subtypes. The epoch with the best LAS is kept; without --dev, the last. A run that was stopped goes on
     with --resume, from the file MODEL.checkpoint, and gives the same model as an unbroken one.
 
-    Models of order 2 and 3 also score siblings, grandchildren and so on, which is more accurate and slower; their trees are
-    projective, and training trees that are not are made so. --parts names the chart: sibling (siblings), carreras (and the outermost
+    Models of order 2 and 3 also score siblings, grandchildren and so on, which is more accurate and slower; with --projective their
+    trees are projective, and training trees that are not are made so. Without it, log-linear models of order 2 score siblings and
+    grandchildren by belief propagation, approximately. --parts names the chart: sibling (siblings), carreras (and the outermost
     grandchildren), model0 (all grandchildren), model1 (siblings, grandchildren and grand-siblings), model2 (siblings, tri-siblings,
     and the outermost grandchildren and grand-siblings).
+
+    Learners: perceptron and mira move the weights from the tree found to the right one; log-linear and max-margin minimise an
+    objective, C/2 |w|^2 plus a loss a sentence, by an optimiser: sgd and adagrad (stochastic gradients), eg (exponentiated
+    gradient on the dual), for log-linear also batch-eg, lbfgs and cg (of these an epoch is ten iterations over all sentences). Labels
+    of known trees are learned by mira, or the perceptron if that is the learner. Where HEAD is _ in TRAIN, what is known of the
+    sentence is learned.
 
     \b
     Example:
       arcwise train train.conllu --dev dev.conllu -o my.arcwise
       arcwise train train.conllu --dev dev.conllu -o small.arcwise --size small --epochs 5
       arcwise train train.conllu --dev dev.conllu -o third.arcwise --order 3 --projective
+      arcwise train train.conllu --dev dev.conllu -o crf.arcwise --learner log-linear --tune
     """
     from arcwise.cli.training_report import training_report
     from arcwise.pipeline.model import Settings
@@ -196,6 +211,9 @@ def _summary(parser: Parser, output: str, seconds: float) -> None:
             f"development treebank: UAS {stages[-1]['uas']:.2f}, LAS {stages[-1]['las']:.2f} "
             "(all words count, labels with their subtypes)"
         )
+    if "last gradient" in stages[0]:
+        share = stages[0]["last gradient"] / stages[0]["first gradient"]
+        say(f"norm of the gradient: {share:.2g} of that at the start")
     say(f"trained in {duration(seconds)}, {duration(process_time())} of CPU time with loading")
     roots = "exactly one root" if parser.single_root else "several roots allowed"
     megabytes = Path(output).stat().st_size / 1e6

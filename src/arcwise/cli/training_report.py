@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 
 from arcwise.cli.terminal import compiled_kernels, duration, say
 from arcwise.pipeline.options import Options, Progress, Watcher
+from arcwise.pipeline.tuning import MOST_TRIALS, TUNING_EPOCHS
 from arcwise.tagging.training import FOLDS
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
 # How long an epoch of each stage takes, beside one of the trees: for the time left.
-_COSTS = {"words": 1.0, "tags": 1.5, "pruner": 0.4, "trees": 1.0, "labels": 0.5}
+_COSTS = {"words": 1.0, "tags": 1.5, "pruner": 0.4, "tuning": 1.0, "trees": 1.0, "labels": 0.5}
 
 _BEGINNING = "reading the treebanks, and on first use compiling for this machine"
 
@@ -58,7 +59,7 @@ class Report(Watcher):
         if (
             progress.las is not None
             or progress.best
-            or (progress.stage not in ("trees", "labels") and progress.share == 1)
+            or (progress.stage not in ("tuning", "trees", "labels") and progress.share == 1)
         ):
             seconds, self._finished = perf_counter() - self._finished, perf_counter()
             self._say(f"{_line(progress):<58} {duration(seconds):>9}  {remaining}".rstrip())
@@ -107,7 +108,8 @@ class Clock:
     def __init__(self, options: Options, now: Callable[[], float] = perf_counter) -> None:
         self._now, self._start = now, 0.0
         epochs = {
-            "words": 1, "tags": 0 if options.gold_tags else FOLDS + 1, "pruner": 3, "trees": options.epochs,
+            "words": 1, "tags": 0 if options.gold_tags else FOLDS + 1, "pruner": 3,
+            "tuning": MOST_TRIALS * TUNING_EPOCHS if options.tune else 0, "trees": options.epochs,
             "labels": options.label_epochs,
         }  # fmt: skip
         costs = [_COSTS[stage] * epochs[stage] for stage in _COSTS]

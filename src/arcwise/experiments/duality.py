@@ -14,7 +14,7 @@ import numpy as np
 
 from arcwise.experiments.learners import treebank_files
 from arcwise.features.moves import Move
-from arcwise.learning.corpus import select_sentences
+from arcwise.learning.corpus import select_sentences, whole_trees
 from arcwise.learning.exponentiated import (
     BETA,
     LOG_LINEAR,
@@ -29,6 +29,7 @@ from arcwise.pipeline.options import Options, Watcher
 from arcwise.pipeline.training_data import read_training_data
 from arcwise.pipeline.training_run import TrainingRun
 
+_TINY = 1e-12  # rounding may leave no gap at all
 SENTENCES, EPOCHS, RATE, PENALTY = 500, 60, 0.1, 100.0
 
 
@@ -46,7 +47,8 @@ def gaps(
     """The gap after every epoch, from 0 on."""
     options = Options(gold_tags=True, labels="after")
     data = read_training_data(treebank_files(treebank)[0], None, options, Watcher())
-    first = np.arange(len(data.train.starts) - 1) < sentences
+    whole = whole_trees(data.train)
+    first = whole & (np.cumsum(whole) <= sentences)
     run = TrainingRun(data._replace(train=select_sentences(data.train, first)), options, Watcher())
     corpus, pruned, search, space, single_root = run.problem(run.begin())
     starts = dual_sizes(corpus, pruned, search, space)
@@ -76,7 +78,7 @@ def table(name: str, found: list[Gap]) -> Iterator[str]:
         if gap.epoch % 10 == 0 or gap.epoch in (1, 2, 5):
             yield f"| {gap.epoch} | {gap.primal:.4f} | {gap.dual:.4f} | {gap.primal - gap.dual:.3g} |"
     x = np.array([gap.epoch for gap in found[len(found) // 4 :]])
-    logs = np.log([gap.primal - gap.dual for gap in found[len(found) // 4 :]])
+    logs = np.log([max(gap.primal - gap.dual, _TINY) for gap in found[len(found) // 4 :]])
     slope, cut = np.polyfit(x, logs, 1)
     explained = 1 - float((logs - slope * x - cut).var() / logs.var())
     yield ""

@@ -28,6 +28,7 @@ from arcwise.pipeline.options import Options, Watcher
 from arcwise.pipeline.training_data import read_training_data
 from arcwise.pipeline.training_run import TrainingRun
 from arcwise.search.eisner import eisner_trees
+from arcwise.search.status import FOUND
 from arcwise.treebank.reading import read_blocks
 
 # The choices tried of each learner, and for how many epochs.
@@ -109,7 +110,7 @@ def parse(model: Model, corpus: Corpus, projective: bool) -> Heads:
     if projective:
         found = np.empty(len(rows.heads), np.int32)
         codes = eisner_trees(matrices, sizes - 1, model.single_root, found)
-        for sentence in np.flatnonzero(codes == 0):  # else no projective tree is left among the arcs kept
+        for sentence in np.flatnonzero(codes == FOUND):  # else no projective tree is left among the arcs kept
             begin, end = corpus.starts[sentence : sentence + 2]
             rows.heads[begin:end] = found[begin:end]
     return rows.heads

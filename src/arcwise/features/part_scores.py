@@ -128,11 +128,10 @@ def _visit_siblings(
             _know(tokens, 0, end, side, 0, h, 2, missing, room.two)
             _score(sides[1], 0, end, room.two, words, h, 0, table, bits, indices, last[begin_arc:], move)
             for k in range(1, len(words)):
-                _know(tokens, 0, end, side, 0, h, 2, words[k], room.two)
+                m = int(words[k])
+                _know(tokens, 0, end, side, 0, h, 2, m, room.two)
                 pairs = pair[graph.pairs[begin_arc + k] :]
-                _score(
-                    sides[1], 0, end, room.two, words[:k], words[k], CODES, table, bits, indices, pairs, move
-                )
+                _score(sides[1], 0, end, room.two, words[:k], m, CODES, table, bits, indices, pairs, move)
 
 
 @kernel
@@ -142,10 +141,11 @@ def _visit_grandchildren(
 ) -> None:  # fmt: skip
     """Grandchildren: `step` by steps of level 1; null parts in `none`, as in `Tables`, unless it is empty."""
     templates, sides, indices, known = weights.templates, tokens.sides, room.indices, room.two
-    table, bits, alone = weights.table, weights.bits, np.full(1, nobody(tokens), np.int32)
+    table, bits, missing = weights.table, weights.bits, nobody(tokens)
+    alone = np.full(1, missing, np.int32)
     begin, middle, end = templates.grandchildren, templates.coordination, templates.grand_siblings
     for a in range(1, len(graph.head)):
-        g, h = graph.head[a], graph.modifier[a]
+        g, h = int(graph.head[a]), int(graph.modifier[a])
         code = CODES * bucket(g, h)
         for side in range(2):
             b, stop = _arcs(graph, h, side)
@@ -154,9 +154,7 @@ def _visit_grandchildren(
             _know(tokens, begin, end, 2 * (g < h) + side, 0, g, 1, h, known)
             if len(none) > 0:
                 null = none[2 * a + side :]
-                _score(
-                    sides[2], begin, middle, known, alone, alone[0], code, table, bits, indices, null, move
-                )
+                _score(sides[2], begin, middle, known, alone, missing, code, table, bits, indices, null, move)
             words, plain = graph.modifier[b:stop], stop - b
             while plain > 0 and is_coordination(tokens, h, words[plain - 1]):
                 plain -= 1
@@ -177,7 +175,7 @@ def _visit_grand_siblings(
     sides, indices, two, three = tokens.sides, room.indices, room.two, room.three
     table, bits, missing = weights.table, weights.bits, nobody(tokens)
     for a in range(1, len(graph.head)):
-        g, h = graph.head[a], graph.modifier[a]
+        g, h = int(graph.head[a]), int(graph.modifier[a])
         for side in range(2):
             b, stop = _arcs(graph, h, side)
             stop = _within(graph, g, h, b, stop)
@@ -192,11 +190,10 @@ def _visit_grand_siblings(
                 _know_more(tokens, begin, end, two, 3, missing, three)
                 _score(sides[2], begin, end, three, words, h, 0, table, bits, indices, last[at:], move)
             for k in range(1, len(words)):
-                _know_more(tokens, begin, end, two, 3, words[k], three)
+                m = int(words[k])
+                _know_more(tokens, begin, end, two, 3, m, three)
                 pairs = slot[slots + graph.pairs[b + k] :]
-                _score(
-                    sides[2], begin, end, three, words[:k], words[k], CODES, table, bits, indices, pairs, move
-                )
+                _score(sides[2], begin, end, three, words[:k], m, CODES, table, bits, indices, pairs, move)
 
 
 @kernel
@@ -212,19 +209,19 @@ def _visit_tri_siblings(
             begin_arc, end_arc = _arcs(graph, h, side)
             words = graph.modifier[begin_arc:end_arc]
             for k in range(1, len(words)):
-                pairs = graph.pairs[begin_arc + k]
-                _know(tokens, begin, end, side, 0, h, 3, words[k], two)
+                m, pairs = int(words[k]), graph.pairs[begin_arc + k]
+                _know(tokens, begin, end, side, 0, h, 3, m, two)
                 _know_more(tokens, begin, end, two, 1, missing, three)
-                starts = second[pairs:]
                 _score(
-                    sides[2], begin, end, three, words[:k], words[k], 0, table, bits, indices, starts, move
+                    sides[2], begin, end, three, words[:k], m, 0, table, bits, indices, second[pairs:], move
                 )
                 for i in range(1, k):
-                    _know_more(tokens, begin, end, two, 2, words[i], three)
+                    s = int(words[i])
+                    _know_more(tokens, begin, end, two, 2, s, three)
                     triples = triple[graph.triples[pairs + i] :]
                     _score(
-                        sides[1], begin, end, three, words[:i], words[i], CODES, table, bits, indices, triples, move
-                    )  # fmt: skip
+                        sides[1], begin, end, three, words[:i], s, CODES, table, bits, indices, triples, move
+                    )
 
 
 @kernel

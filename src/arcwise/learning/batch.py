@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import NDArray
 
-from arcwise.errors import ArcwiseError
 from arcwise.features.moves import Move
 from arcwise.learning.gradients import gradient_epoch
 from arcwise.learning.space import mark_features, space_size
@@ -30,17 +27,16 @@ class Batch(Trainer):
         mark_features(corpus, pruned, search, space, seen)
         self._seen = np.flatnonzero(seen)
 
-    def epoch(self, parts: Parts) -> Iterator[tuple[float, float]]:
-        try:
-            from scipy.optimize import minimize
-        except ImportError:
-            raise ArcwiseError(
-                f"{self.choices.optimiser} needs SciPy: pip install 'arcwise[batch]', or take sgd"
-            ) from None
-        wrong, norms = [0], self.state["norms"]
+    def epoch(self, parts: Parts) -> float:
+        from scipy.optimize import minimize
+
+        wrong, calls, norms = 0, 0, self.state["norms"]
 
         def objective(x: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-            value, gradient, wrong[0] = self.value(x, parts)
+            nonlocal wrong, calls
+            value, gradient, wrong = self.value(x, parts)
+            calls += 1
+            self.tell(min(calls / (1.2 * _ITERATIONS), 0.99), wrong / self.problem.words)
             if norms[0] == 0.0:
                 norms[0] = np.linalg.norm(gradient)
             return value, gradient
@@ -52,7 +48,12 @@ class Batch(Trainer):
         )  # fmt: skip
         self.state["weights"][self._seen] = found.x
         norms[1] = np.linalg.norm(found.jac)
-        yield self._error(wrong[0], 1.0)
+        return self._error(wrong, 1.0)
+
+    def facts(self) -> dict[str, float]:
+        """The norms of the gradient at the start and at the end."""
+        first, last = self.state["norms"].tolist()
+        return {"first gradient": first, "last gradient": last}
 
     def value(self, x: NDArray[np.float64], parts: Parts) -> tuple[float, NDArray[np.float64], int]:
         """The objective at the weights x (of those seen), its gradient, and how many words are wrong."""

@@ -25,7 +25,6 @@ from arcwise.learning.space import (
     make_scratch,
     score_arcs,
     score_parts,
-    space_size,
 )
 from arcwise.parts.graph import Graph, Ints
 from arcwise.parts.tables import Floats
@@ -53,12 +52,6 @@ class Training(NamedTuple):
     weights: NDArray[np.float32]
     moves: NDArray[np.float64]
     difference: NDArray[np.int16]
-
-
-def make_training(space: Space) -> Training:
-    """All weights zero."""
-    size = space_size(space)
-    return Training(np.zeros(size, np.float32), np.zeros(size), np.zeros(size, np.int16))
 
 
 @kernel
@@ -158,9 +151,9 @@ def online_epoch(
     """One pass over the sentences in `order`, in place; `step` counts on from there. Returns how many heads and how many labels
     of right heads were wrong (in the search with costs).
 
-    A sentence costs the features of the arcs kept and of their parts, and the search. kind: of the chart, for which right trees must
-    be projective; None for spanning trees. The arcs kept must hold the right tree. Where heads are not known (-1), it is the best
-    tree by the weights as they are that has the known ones, and errors in unknown heads and labels have no cost.
+    A sentence costs the features of the arcs kept and of their parts, and the search; right trees must be projective for a chart.
+    The arcs kept must hold the right tree. Where heads or labels are not known (-1), it is the best tree by the weights as they are
+    that has the known ones, and errors in unknown heads and labels have no cost.
     """
     longest = longest_sentence(corpus.starts)
     scratch, number = make_scratch(space, longest), labels_learned(space)
@@ -183,7 +176,8 @@ def online_epoch(
         found, right = np.empty(size, np.int32), np.empty(size, np.int32)
         best, scores = np.full(len(arcs), -1, np.int32), np.zeros(len(arcs))
         right_labels = known_labels
-        if not right_arcs(graph, known_heads, right):
+        whole = right_arcs(graph, known_heads, right)
+        if not whole or (number > 0 and known_labels[1:].min() < 0):
             plain = tables.step.copy()
             _best_labels(graph, labels, known_labels, -np.inf, best, scores)
             for b in range(1, len(arcs)):

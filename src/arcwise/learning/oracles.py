@@ -109,7 +109,11 @@ def add_known_tree(
         for m in range(1, len(tree)):
             found.step[tree[m]] += amount
     elif search.loopy:
-        add_tree(_SIBLINGS, graph, (levels[1], levels[1], levels[1]), tree, amount, found)
+        siblings = Tables(
+            found.step, found.first, found.pair, found.slot, found.second, found.triple, found.slot, found.last,
+            found.only, found.last_pair, found.none,
+        )  # fmt: skip
+        add_tree(_SIBLINGS, graph, (levels[1], levels[1], levels[1]), tree, amount, siblings)
         for m in range(1, len(tree)):
             h = graph.head[tree[m]]
             if h > 0:

@@ -120,7 +120,7 @@ def levels_of(search: Search | None, graph: Graph) -> Levels:
 def score_arcs(
     space: Space, weights: NDArray[Any], graph: Graph, scratch: Scratch, arcs: Floats, labels: NDArray[Any]
 ) -> None:  # fmt: skip
-    """The scores of all arcs without labels, and of their labels: float64 (arcs, labels), -inf for those not allowed."""
+    """The scores of all arcs without labels, and of their labels: (arcs, labels), -inf for those not allowed."""
     number, base = labels.shape[1], 1 << space.arc_bits
     arcs[0] = 0.0
     for b in range(1, len(graph.head)):

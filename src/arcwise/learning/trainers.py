@@ -61,7 +61,7 @@ DEFAULTS = {
 USELESS = {"rate": ("perceptron", "lbfgs", "cg"), "penalty": ("perceptron", "mira")}
 MARGIN = 1.0  # of a wrong head, and of a wrong label: Hamming loss
 _OBJECTIVES = {"log-linear": LOG_LINEAR, "max-margin": MAX_MARGIN}
-_NEGLIGIBLE = 5e-3  # a part whose own gradient is smaller is not worth its cost in random steps
+_NEGLIGIBLE = 1e-3  # a part whose own gradient is smaller is not worth its cost in random steps
 _UNCOUNTED = 1e-4  # a change of a part's probability that exponentiated gradient may count later
 _SHRINK = 0.1  # of an epoch: after so much the penalty's steps are made, for all weights at once
 _MOST_DUALS = 1 << 31  # bytes
@@ -105,14 +105,17 @@ class Choices(NamedTuple):
 
 
 class Trainer(ABC):
-    """Learns in epochs. state: all that it needs to go on, by name; empty to begin."""
+    """Learns in epochs. state: all that it needs to go on, by name; empty to begin. tell: is told the share done of an epoch and the
+    share of words that were wrong so far.
+    """
 
     def __init__(self, problem: Problem, choices: Choices, state: Arrays) -> None:
         self.problem, self.choices, self.state = problem, choices, state
+        self.tell: Callable[[float, float], None] = lambda share, error: None
 
     @abstractmethod
-    def epoch(self, parts: Parts) -> Iterator[tuple[float, float]]:
-        """Make an epoch of steps; yields after each part the share done and the share of words that were wrong.
+    def epoch(self, parts: Parts) -> float:
+        """Make an epoch of steps; returns the share of words that were wrong.
 
         parts: gives the sentences in the order of this epoch, in parts, each with the share of all words done after it.
         """
@@ -125,16 +128,26 @@ class Trainer(ABC):
         for name in names:
             self.state.setdefault(name, np.zeros(space_size(self.problem.space), dtype))
 
-    def _error(self, wrong: float, share: float) -> tuple[float, float]:
-        return share, wrong / (share * self.problem.words)
+    def _error(self, wrong: int, share: float) -> float:
+        error = wrong / (share * self.problem.words)
+        self.tell(share, error)
+        return error
 
     def _must_be_finite(self, value: float) -> None:
         if not np.isfinite(value):
+            advice = [
+                f"take smaller steps (--rate, now {self.choices.rate:g})",
+                f"penalise large weights more (--penalty, now {self.choices.penalty:g})",
+            ]
+            if {self.choices.learner, self.choices.optimiser} & {*USELESS["rate"]}:
+                del advice[0]
             raise ArcwiseError(
-                f"{self.choices.learner} by {self.choices.optimiser}: the scores are no longer finite: "
-                f"take smaller steps (--rate, now {self.choices.rate:g}), or penalise large weights more "
-                f"(--penalty, now {self.choices.penalty:g})"
+                f"{self.choices.learner} by {self.choices.optimiser}: the scores are no longer finite: {' or '.join(advice)}"
             )
+
+    def facts(self) -> dict[str, float]:
+        """What is worth telling of the end of a run."""
+        return {}
 
 
 class Online(Trainer):
@@ -146,21 +159,22 @@ class Online(Trainer):
         self._room("moves", dtype=np.float64)
         self.state.setdefault("step", np.zeros(1, np.int64))
 
-    def epoch(self, parts: Parts) -> Iterator[tuple[float, float]]:
+    def epoch(self, parts: Parts) -> float:
         corpus, pruned, search, space, single_root = self.problem
         learner = LEARNERS[self.choices.learner]
         if learner.limit > 0:
             learner = learner._replace(limit=self.choices.rate)
         weights, step = self.state["weights"], self.state["step"]
         training = Training(weights, self.state["moves"], np.zeros(len(weights), np.int16))
-        wrong = 0
+        wrong, error = 0, 0.0
         for part, share in parts():
             heads, labels = online_epoch(
                 corpus, pruned, part, search, space, single_root, learner, int(step[0]), training
             )
             wrong += heads + labels
             step += len(part)
-            yield self._error(wrong, share)
+            error = self._error(wrong, share)
+        return error
 
     def weights(self) -> NDArray[np.float32]:
         return average(self.state["weights"], self.state["moves"], int(self.state["step"][0]))
@@ -180,7 +194,7 @@ class Descent(Trainer):
             self._room("squares")
         self.state.setdefault("counts", np.zeros(2, np.int64))  # epochs, and weights in the mean
 
-    def epoch(self, parts: Parts) -> Iterator[tuple[float, float]]:
+    def epoch(self, parts: Parts) -> float:
         corpus, pruned, search, space, single_root = self.problem
         state, counts = self.state, self.state["counts"]
         squares, rate = state.get("squares", np.empty(0, np.float32)), self.choices.rate
@@ -189,7 +203,7 @@ class Descent(Trainer):
         move = Move(state["weights"], squares, rate, _NEGLIGIBLE)
         if counts[0] <= 1:
             state["mean"][:] = counts[1] = 0
-        wrong, waiting = 0, 0.0
+        wrong, error, waiting = 0, 0.0, 0.0
         for part, share in parts():
             loss, errors = gradient_epoch(
                 corpus, pruned, part, search, self.problem.loopy, space, single_root,
@@ -202,8 +216,9 @@ class Descent(Trainer):
                 counts[1] += 1
                 shrink(move, self.choices.penalty * waiting, state["mean"], int(counts[1]))
                 waiting = 0.0
-            yield self._error(wrong, share)
+            error = self._error(wrong, share)
         counts[0] += 1
+        return error
 
     def weights(self) -> NDArray[np.float32]:
         return self.state["mean"]
@@ -238,12 +253,12 @@ class Exponentiated(Trainer):
     def _duals(self) -> Duals:
         return Duals(self._starts, self.state["theta"], self.state["counted"])
 
-    def epoch(self, parts: Parts) -> Iterator[tuple[float, float]]:
+    def epoch(self, parts: Parts) -> float:
         corpus, pruned, search, space, single_root = self.problem
         rate, weights = self.state["rate"], self.state["weights"]
         target = weights.copy() if self.choices.optimiser == BATCH_EG else weights
         move = Move(target, np.empty(0, np.float32), 1.0 / self.choices.penalty, _UNCOUNTED)
-        value, wrong = 0.0, 0
+        value, wrong, error = 0.0, 0, 0.0
 
         def steps(part: NDArray[np.int64], length: float) -> tuple[float, int]:
             return exponentiated_epoch(
@@ -260,12 +275,13 @@ class Exponentiated(Trainer):
             self._must_be_finite(of_part)
             value += of_part
             wrong += errors
-            yield self._error(wrong, share)
+            error = self._error(wrong, share)
         weights[:] = target
         value += self._norm()
         if value > rate[1]:
             rate[0] /= 2
         rate[1] = value
+        return error
 
     def _norm(self) -> float:
         weights = self.state["weights"]

@@ -169,7 +169,7 @@ class Model:
             kind=CHARTS[settings.search if settings.projective else "eisner"],
             unit=float(self.arrays["scales"][0]),
             loopy=settings.search == BELIEFS,
-            score_unit=float(self.arrays["scales"][1]) / self.temperature,
+            score_unit=float(self.arrays["scales"][1]),
             pruning=PRUNINGS[settings.pruning],
             parts=PartWeights(
                 settings.part_templates(self.vocabulary()) if settings.higher else no_part_templates(),

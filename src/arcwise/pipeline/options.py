@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from math import inf
 from operator import index
 
@@ -64,6 +65,8 @@ class Options:
             raise ArcwiseError(f"seed {self.seed}, expected 0 or more")
 
         check_oracle(self.choices, self.settings.search == BELIEFS)
+        if self.optimiser in ("lbfgs", "cg") and find_spec("scipy") is None:
+            raise ArcwiseError(f"{self.optimiser} needs SciPy: pip install 'arcwise[batch]', or take sgd")
 
     @property
     def choices(self) -> Choices:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from arcwise.errors import InputError, ModelError
+from arcwise.errors import ArcwiseError, InputError, ModelError
 from arcwise.features.attributes import number_words
 from arcwise.learning.corpus import word_rows
 from arcwise.pipeline.best_trees import best_trees, no_probabilities, repeat, repeated
@@ -175,7 +175,7 @@ class Parser:
         parsed = block.rewritten(self.with_trees(block, trees))
         return [
             Sentence(
-                parsed, i, score=float(trees.scores[i]), certified=bool(trees.whole[i]),
+                parsed, i, score=float(trees.scores[i]), certified=bool(trees.whole[i]) and not self._weights.loopy,
                 confidences=partial(self._confidences, parsed, i),
             )
             for i in range(len(parsed))
@@ -237,6 +237,10 @@ class Parser:
         self, block: Block, keep: bool, *, k: int = 1, min_risk: bool = False, confidence: bool = False
     ) -> tuple[Block, Trees]:
         """The trees that `best_trees` finds, with their probabilities, and before them the block of a sentence for each."""
+        if self._weights.loopy and (k > 1 or min_risk):
+            raise ArcwiseError(
+                "this model finds trees by belief propagation, and neither the k best nor those of least risk"
+            )
         kept = self._kept(block, keep)
         numbered = self._number(block, kept)
         sizes, pieces = np.diff(block.words), np.diff(numbered.firsts, append=len(numbered.rows.scores))

@@ -59,6 +59,8 @@ def train(
     if chosen.tune and state.tuned is None:
         found = tune(lambda choices: run.try_out(state, choices, TUNING_EPOCHS), run.choices, watcher.note)
         state.tuned = [found.rate, found.penalty]
+        if checkpoint is not None:
+            save_state(state, checkpoint)
     if state.tuned is not None:
         run.choices = run.choices._replace(rate=state.tuned[0], penalty=state.tuned[1])
     while state.stage != "done":

@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import arcwise
-from arcwise.errors import InputError
+from arcwise.errors import ArcwiseError, InputError
 from arcwise.features.attributes import collect_keys, vocabulary
 from arcwise.learning.corpus import Corpus, make_corpus, select_sentences, whole_trees
+from arcwise.learning.trainers import BATCH_EG, EG
 from arcwise.pipeline.options import Note, Options, Watcher
 from arcwise.pipeline.preparing import prepare
 from arcwise.search.decode import decode
@@ -69,6 +70,10 @@ def read_training_data(
     """Read both treebanks whole; what is remarkable about them is told to `watcher`, what cannot be used is an InputError."""
     note = watcher.note
     blocks = _read(train, "training", format, skip_bad, note)
+    if options.choices.optimiser in (EG, BATCH_EG) and any(block.heads.min() < 0 for block in blocks):
+        raise ArcwiseError(
+            f"{options.choices.optimiser} needs whole trees, and some HEADs are _: take sgd, adagrad or lbfgs"
+        )
     dev_blocks = [] if dev is None else _read(dev, "development", format, skip_bad, note)
     if dev is None:
         note("no development treebank: the last epoch is kept, and nothing is known of the accuracy")

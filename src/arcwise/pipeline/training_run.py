@@ -26,6 +26,7 @@ from arcwise.pipeline.confidence import unknown_trees
 from arcwise.pipeline.model import BELIEFS, Model
 from arcwise.pipeline.options import Options, Progress, Watcher
 from arcwise.pipeline.training_data import TrainingData
+from arcwise.pipeline.tuning import MOST_TRIALS, TUNING_EPOCHS
 from arcwise.search.chart import CHARTS
 from arcwise.sums.pruning import PRUNINGS
 
@@ -52,6 +53,7 @@ class TrainingRun:
         self.whole = whole_trees(data.train)
         self._problem: Problem | None = None
         self._trainer: Trainer | None = None
+        self._trials = 0
 
     def begin(self) -> State:
         """Train the pruner; all other weights are zero."""
@@ -95,6 +97,7 @@ class TrainingRun:
                 "uas": state.best_uas,
                 "las": state.best_las,
             }
+            | ({} if self._trainer is None else self._trainer.facts())
         )
         self._trainer = None
         return State(
@@ -133,13 +136,18 @@ class TrainingRun:
             self._problem = Problem(data.train, pruned, search, space, data.single_root)
         return self._problem
 
-    def tree_epoch(self, state: State) -> tuple[Arrays, float]:
+    def tree_epoch(self, state: State, stage: str = "trees") -> tuple[Arrays, float]:
         """Train arcs and labels together; returns the arrays of the model with the weights learned, and the error."""
         if self._trainer is None:
             self._trainer = make_trainer(self.problem(state), self.choices, state.learner)
-        settings, trainer, error = self.settings, self._trainer, 0.0
-        for share, error in trainer.epoch(lambda: self._parts("trees", state.epoch)):
-            self._progress(state, state.epoch + 1, share, error)
+        settings, trainer = self.settings, self._trainer
+        before, epochs = 0, self.options.epochs
+        if stage == "tuning":
+            before, epochs = (self._trials - 1) * TUNING_EPOCHS, MOST_TRIALS * TUNING_EPOCHS
+        trainer.tell = lambda share, error: self.watcher.progress(
+            Progress(stage, before + state.epoch + 1, epochs, share, error)
+        )
+        error = trainer.epoch(lambda: self._parts("trees", state.epoch))
         both, unit = quantise(trainer.weights())
         arcs = 1 << settings.arc_bits
         end = arcs + (len(self.data.names) << settings.label_bits)
@@ -174,12 +182,13 @@ class TrainingRun:
     def try_out(self, state: State, choices: Choices, epochs: int) -> float:
         """The best LAS (UAS, if labels come later) on the development set in so many epochs of trees; `state` is left as it is."""
         trial, best = state.fresh(), -1.0
+        self._trials += 1
         trainer = make_trainer(self.problem(state), choices, trial.learner)
         kept, self._trainer = self._trainer, trainer
         try:
             for epoch in range(epochs):
                 trial.epoch = epoch
-                found, _ = self.tree_epoch(trial)
+                found, _ = self.tree_epoch(trial, "tuning")
                 uas, las = self.accuracy(self.model(found, trial))
                 best = max(best, uas if self.options.labels == "after" else las)
         finally:

@@ -11,7 +11,7 @@ from arcwise.pipeline.options import Note
 
 TUNING_EPOCHS = 3  # of each trial
 _FACTOR = 4.0  # between neighbours of the grid
-_MOST_TRIALS = 12
+MOST_TRIALS = 12
 
 
 def _tunable(choices: Choices) -> list[str]:
@@ -47,7 +47,7 @@ def tune(measure: Callable[[Choices], float], start: Choices, note: Note) -> Cho
     seen: dict[Choices, float] = {}
 
     def measured(choices: Choices) -> float:
-        if choices not in seen and len(seen) < _MOST_TRIALS:
+        if choices not in seen and len(seen) < MOST_TRIALS:
             try:
                 value = measure(choices)
                 outcome = f"{value:.2f} on the development treebank"
