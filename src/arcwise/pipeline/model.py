@@ -12,7 +12,7 @@ import numpy as np
 import zstandard
 from numpy.typing import NDArray
 from safetensors import SafetensorError
-from safetensors.numpy import load, save
+from safetensors.numpy import load, save, save_file
 
 from arcwise.errors import InputError, ModelError
 from arcwise.features.attributes import Vocabulary, vocabulary
@@ -217,11 +217,12 @@ def write_sealed(
     """Write a header and arrays with a checksum of both; the same content gives the same bytes."""
     text = json.dumps(header | {"kind": kind, "version": _VERSION}, sort_keys=True)
     # One entry of metadata only: safetensors writes several in any order.
-    content = save(arrays, {"arcwise": _checksum(text, arrays) + text})
-    if compress:
-        content = zstandard.ZstdCompressor(_LEVEL).compress(content)
+    metadata = {"arcwise": _checksum(text, arrays) + text}
     with open_output(path, compress=False) as file:
-        file.write(content)
+        if compress:
+            file.write(zstandard.ZstdCompressor(_LEVEL).compress(save(arrays, metadata)))
+        else:  # without a copy of everything in memory
+            save_file(arrays, file.name, metadata)
 
 
 def read_sealed(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
