@@ -6,17 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arcwise.features.arcs import most_arc_features
-from arcwise.features.coarse import coarse_scores
 from arcwise.features.context import make_neighbours, most_context_features
 from arcwise.features.part_scores import crossing_scores
 from arcwise.features.parts import hash_part_tokens, make_part_tokens
 from arcwise.features.tokens import hash_tokens, longest_sentence, make_tokens
 from arcwise.kernels import kernel
-from arcwise.parts.arcs import keep_heads, make_arcs, prune
+from arcwise.parts.arcs import make_arcs
 from arcwise.parts.graph import first_level, make_graph, next_level
-from arcwise.pipeline.sentences import Weights, label_tree, score_arcs
+from arcwise.pipeline.sentences import Weights, keep_arcs, label_tree, score_arcs
 from arcwise.search.spanning_tree import make_room, spanning_tree
-from arcwise.search.status import FOUND
 from arcwise.sums.belief_propagation import belief_propagation
 from arcwise.sums.factors import Parts
 
@@ -57,12 +55,9 @@ def parse_with_beliefs(
             at += size * size
         tree_heads = heads[begin:end]
         hash_tokens(numbers[begin:end], templates, tokens)
-        coarse_scores(tokens, templates, weights.coarse, weights.coarse_bits, S)
-        keep_heads(S, tree_heads)
-        if spanning_tree(S, weights.single_root, room, tree_heads) != FOUND:
+        if not keep_arcs(weights, tokens, S, room, tree_heads, arcs):
             scores[s] = -np.inf
             continue
-        prune(S, tree_heads, weights.most_heads, weights.threshold, arcs)
         count = arcs.first[size]
         kept += count
         graph = make_graph(np.arange(size).astype(np.int32), arcs.heads[:count], arcs.modifiers[:count])

@@ -20,9 +20,9 @@ from arcwise.features.part_scores import PartWeights
 from arcwise.features.templates import Templates
 from arcwise.features.tokens import Tokens, hash_tokens, longest_sentence, make_tokens
 from arcwise.kernels import kernel
-from arcwise.parts.arcs import keep_heads, make_arcs, prune
+from arcwise.parts.arcs import Arcs, keep_heads, make_arcs, prune
 from arcwise.parts.tables import Kind
-from arcwise.search.spanning_tree import make_room, spanning_tree
+from arcwise.search.spanning_tree import Room, make_room, spanning_tree
 from arcwise.search.status import FOUND
 
 # In place of a label that is not given, and of one that is given but has no weights.
@@ -145,6 +145,19 @@ def label_tree(
 
 
 @kernel
+def keep_arcs(
+    weights: Weights, tokens: Tokens, S: NDArray[np.float64], room: Room, heads: NDArray[np.int32], arcs: Arcs
+) -> bool:
+    """Prune; `heads` holds what is given, and then a tree whose arcs are all kept. False if there is none."""
+    coarse_scores(tokens, weights.templates, weights.coarse, weights.coarse_bits, S)
+    keep_heads(S, heads)
+    if spanning_tree(S, weights.single_root, room, heads) != FOUND:
+        return False
+    prune(S, heads, weights.most_heads, weights.threshold, arcs)
+    return True
+
+
+@kernel
 def parse_sentences(
     numbers: NDArray[np.int32],
     starts: NDArray[np.int64],
@@ -181,12 +194,9 @@ def parse_sentences(
             at += size * size
         tree_heads = heads[begin:end]
         hash_tokens(numbers[begin:end], templates, tokens)
-        coarse_scores(tokens, templates, weights.coarse, weights.coarse_bits, S)
-        keep_heads(S, tree_heads)
-        if spanning_tree(S, weights.single_root, room, tree_heads) != FOUND:
+        if not keep_arcs(weights, tokens, S, room, tree_heads, arcs):
             scores[s] = -np.inf
             continue
-        prune(S, tree_heads, weights.most_heads, weights.threshold, arcs)
         count = arcs.first[size]
         kept += count
         score_arcs(
