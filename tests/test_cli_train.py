@@ -10,16 +10,19 @@ import time
 from itertools import count
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
 from arcwise import load, train
 from arcwise.cli import arcwise_command, main
+from arcwise.cli import train as cli_train
 from arcwise.cli.train import command
 from arcwise.cli.training_report import Clock, training_report
-from arcwise.learning.trainers import DEFAULTS, OPTIMISERS
-from arcwise.pipeline.model import Settings
+from arcwise.learning.trainers import DEFAULTS, OPTIMISERS, USELESS
+from arcwise.pipeline.model import SEARCHES, Settings
 from arcwise.pipeline.options import Options, Progress
+from arcwise.sums.pruning import PRUNINGS
 from arcwise.treebank.reading import read_conllu
 
 DATA = Path(__file__).parent / "data"
@@ -388,3 +391,20 @@ def test_heads_that_are_not_known(run, tmp_path):
     assert status == 2
     assert "eg needs whole trees" in err
     assert not (tmp_path / "n").exists()
+
+
+def test_the_choices_are_those_of_the_library() -> None:
+    """The command line names them itself, so that its help is there at once."""
+    assert set(cli_train.LEARNERS) == set(OPTIMISERS)
+    assert set(cli_train.OPTIMISERS) == {optimiser for ways in OPTIMISERS.values() for optimiser in ways}
+    assert set(cli_train.SEARCHES) == set(SEARCHES)
+    assert set(cli_train.PRUNINGS) == set(PRUNINGS)
+    options = {
+        option.name: option.help or ""
+        for option in cli_train.command.params
+        if isinstance(option, click.Option)
+    }
+    for (learner, optimiser), (rate, penalty) in DEFAULTS.items():
+        if optimiser != "batch-eg":
+            for name, value in (("rate", rate), ("penalty", penalty)):
+                assert {learner, optimiser} & {*USELESS[name]} or f" {value:g}" in options[name]
