@@ -157,7 +157,7 @@ def test_long_sentences_are_parsed_in_pieces() -> None:
 def test_settings_that_make_no_sense() -> None:
     with pytest.raises(InputError, match="search 'oracle'"):
         Settings(search="oracle")
-    with pytest.raises(InputError, match="pruning by 'trees' for spanning trees"):
+    with pytest.raises(InputError, match="pruning by 'trees' for trees that need not be projective"):
         Settings(pruning="trees")
     with pytest.raises(InputError, match="templates"):
         Settings(siblings="C | C")

@@ -283,7 +283,7 @@ class Parser:
         numbers = number_words(block.data, block.starts, block.stops, pieces, self._vocabulary)
         starts = pieces + np.arange(len(pieces), dtype=np.int64)
         words = word_rows(pieces)
-        heads, labels = np.empty(len(numbers), np.int32), np.empty(len(numbers), np.int32)
+        heads, labels = np.full(len(numbers), -1, np.int32), np.full(len(numbers), -1, np.int32)
         heads[words] = heads_within(block.words, self.longest, kept.heads)
         labels[words] = np.where(kept.labels < len(self.labels), kept.labels, UNKNOWN_LABEL)
         rows = Rows(numbers, starts, heads, labels, np.empty(len(pieces) - 1))
