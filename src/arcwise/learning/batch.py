@@ -11,7 +11,7 @@ from arcwise.learning.space import mark_features, space_size
 from arcwise.learning.trainers import Arrays, Choices, Parts, Problem, Trainer
 
 _ITERATIONS = 10  # an epoch of these is so many, begun with no memory of the last: a run can be stopped and resumed between them
-_MEMORY = 5  # pairs of vectors that L-BFGS keeps: for all weights seen, and within 2 GB on 200,000 words
+_MEMORY = 3  # pairs of vectors that L-BFGS keeps, of all weights seen: memory is what it has too little of
 _METHODS = {"lbfgs": ("L-BFGS-B", {"maxcor": _MEMORY, "maxfun": 3 * _ITERATIONS}), "cg": ("CG", {})}
 
 
@@ -25,7 +25,8 @@ class Batch(Trainer):
         corpus, pruned, search, space, _ = problem
         seen = np.zeros(space_size(space), np.float32)
         mark_features(corpus, pruned, search, space, seen)
-        self._seen = np.flatnonzero(seen)
+        self._seen = np.flatnonzero(seen).astype(np.int32)
+        self._weights, self._gradient = np.zeros(len(seen)), np.zeros(len(seen))
 
     def epoch(self, parts: Parts) -> float:
         from scipy.optimize import minimize
@@ -58,9 +59,9 @@ class Batch(Trainer):
     def value(self, x: NDArray[np.float64], parts: Parts) -> tuple[float, NDArray[np.float64], int]:
         """The objective at the weights x (of those seen), its gradient, and how many words are wrong."""
         corpus, pruned, search, space, single_root = self.problem
-        weights = np.zeros(len(self.state["weights"]))
-        gradient = np.zeros_like(weights)
+        weights, gradient = self._weights, self._gradient
         weights[self._seen] = x
+        gradient[:] = 0.0
         move = Move(gradient, np.empty(0, np.float32), -1.0, 0.0)
         value, wrong = self.choices.penalty / 2 * float(x @ x), 0
         for part, _ in parts():
@@ -79,7 +80,9 @@ class Batch(Trainer):
             self._must_be_finite(loss)
             value += loss
             wrong += errors
-        return value, gradient[self._seen] + self.choices.penalty * x, wrong
+        found = gradient[self._seen]
+        found += self.choices.penalty * x
+        return value, found, wrong
 
     def weights(self) -> NDArray[np.float32]:
         return self.state["weights"].astype(np.float32)
