@@ -7,6 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from arcwise.features import moves
 from arcwise.features.coarse import coarse_scores
 from arcwise.features.tokens import hash_tokens, make_tokens
 from arcwise.learning import pruner
@@ -138,7 +139,7 @@ def test_steps_are_those_of_adagrad(corpus: Corpus, pruning: int, single_root: b
             for index in np.flatnonzero(counts[h, m]):
                 for _ in range(int(counts[h, m, index])):
                     slow_squares[index] += gradient**2
-                    slow[index] += RATE * gradient / np.sqrt(slow_squares[index] + pruner._EPSILON)
+                    slow[index] += RATE * gradient / np.sqrt(slow_squares[index] + moves.EPSILON)
     np.testing.assert_allclose(squares, slow_squares, rtol=1e-3, atol=1e-5)
     np.testing.assert_allclose(weights, slow, atol=1e-4)
 

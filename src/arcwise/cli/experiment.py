@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from arcwise.cli.terminal import say
+from arcwise.cli.terminal import jobs_option, say
 
 if TYPE_CHECKING:
     from arcwise.experiments.learners import Outcome
@@ -30,14 +29,7 @@ if TYPE_CHECKING:
     type=click.Path(dir_okay=False, path_type=Path),
     help="Keep what is done here; what is there is not done again.",
 )
-@click.option(
-    "-j",
-    "--jobs",
-    type=click.IntRange(1),
-    default=os.cpu_count() or 1,
-    show_default="all cores",
-    help="Threads.",
-)
+@jobs_option
 def command(name: str, treebanks: tuple[Path, ...], write: Path | None, log: Path | None, jobs: int) -> None:
     """Run an experiment on TREEBANKS: folders with a file of each name train*, dev*, test*.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,6 +18,11 @@ Show = Callable[[str, float, float | None], None]
 
 _PATIENCE = 2.0  # seconds until a progress bar appears
 _COMPILING = "compiling for this machine (once)"
+
+
+jobs_option = click.option(
+    "-j", "--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default="all cores", help="Threads."
+)  # fmt: skip
 
 
 def say(text: str) -> None:

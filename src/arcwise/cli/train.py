@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import os
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from arcwise.cli.terminal import counted, duration, say
+from arcwise.cli.terminal import counted, duration, jobs_option, say
 from arcwise.treebank.formats import FORMATS
 
 if TYPE_CHECKING:
@@ -104,14 +103,7 @@ _SIZES: dict[str, dict[str, int]] = {
 @click.option(
     "--gold-tags", is_flag=True, help="Learn from the treebank's own tags, and do not learn to tag."
 )
-@click.option(
-    "-j",
-    "--jobs",
-    type=click.IntRange(1),
-    default=os.cpu_count() or 1,
-    show_default="all cores",
-    help="Threads.",
-)
+@jobs_option
 @click.option("--resume", is_flag=True, help="Go on with the run that was stopped, if there is one.")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing unless something is wrong.")
 def command(

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arcwise.errors import InputError
+from arcwise.evaluation.attachment import accuracy
 from arcwise.evaluation.significance import binomial_p
 from arcwise.features.attributes import vocabulary
 from arcwise.learning.corpus import Corpus, make_corpus
@@ -87,18 +88,18 @@ def run(treebank: Path, learner: str, trees: str) -> Outcome:
             found, _ = trial.tree_epoch(state)
             model = trial.model(found, state)
             for projective in (False,) if trees == "p" else (False, True):
-                uas = accuracy(data.dev, parse(model, data.dev, projective))
-                if uas > best_dev:
+                on_dev = uas(data.dev, parse(model, data.dev, projective))
+                if on_dev > best_dev:
                     how = f"C {choices.penalty:g}, " * (choices.penalty > 0) + f"epoch {epoch + 1}"
                     best = (model, projective, how + ", projective search" * projective)
-                    best_dev = uas
+                    best_dev = on_dev
     assert best is not None
     model, projective, how = best
     with read_blocks(test_file) as blocks:
         test = make_corpus(list(blocks), vocabulary(data.keys.copy()), {})
     heads = parse(model, test, projective)
     right = np.add.reduceat((heads == test.heads) & (test.heads >= 0), test.starts[:-1], dtype=np.int64)
-    return Outcome(best_dev, accuracy(test, heads), how, right.tolist())
+    return Outcome(best_dev, uas(test, heads), how, right.tolist())
 
 
 def parse(model: Model, corpus: Corpus, projective: bool) -> Heads:
@@ -116,10 +117,9 @@ def parse(model: Model, corpus: Corpus, projective: bool) -> Heads:
     return rows.heads
 
 
-def accuracy(corpus: Corpus, heads: Heads) -> float:
+def uas(corpus: Corpus, heads: Heads) -> float:
     """The share of right heads, in percent."""
-    words = corpus.heads >= 0
-    return 100 * float((heads == corpus.heads)[words].mean())
+    return 100 * accuracy(corpus.heads, corpus.labels, heads, corpus.labels)[0]
 
 
 def read_log(file: Path) -> dict[str, Outcome]:

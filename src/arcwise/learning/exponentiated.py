@@ -36,9 +36,9 @@ from arcwise.learning.oracles import (
 )
 from arcwise.learning.pruned import PrunedCorpus
 from arcwise.learning.space import (
-    Levels,
     Search,
     Space,
+    empty_tables,
     hash_sentence,
     kept_graph,
     labels_learned,
@@ -50,11 +50,12 @@ from arcwise.learning.space import (
     score_parts,
 )
 from arcwise.parts.graph import Graph, Ints
-from arcwise.parts.tables import Floats, Tables
+from arcwise.parts.tables import Floats
 
 
 class Objective(NamedTuple):
-    """Which dual: the log-linear one, with entropy, or that of the margin. cost: of a wrong head or label, for the latter."""
+    """Which dual: the log-linear one, with entropy, or that of the margin. cost: of a wrong head or label, for the
+    latter: Hamming loss."""
 
     entropy: bool
     cost: float
@@ -76,32 +77,6 @@ class Duals(NamedTuple):
 
 
 @kernel
-def _tables(search: Search | None, graph: Graph, levels: Levels, higher: bool) -> Tables:
-    """Tables of zeros, as `score_parts` gives them."""
-    arcs = len(graph.head)
-    complete = incomplete = siblings = 0
-    if search is not None and higher:
-        complete, incomplete, siblings = search.kind
-    steps, slots = levels[0].steps, levels[0].slots
-    steps, slots = steps[len(steps) - 1], slots[len(slots) - 1]
-    pairs = graph.pairs[arcs]
-    beside, twice = siblings > 0, siblings > 1
-    return Tables(
-        np.zeros(steps if incomplete else arcs),
-        np.zeros((steps if incomplete else arcs) * beside),
-        np.zeros(pairs * beside),
-        np.zeros(slots * (beside and incomplete > 0)),
-        np.zeros(pairs * twice),
-        np.zeros(graph.triples[pairs] * twice),
-        np.zeros(0),
-        np.zeros((steps if complete else arcs) * beside),
-        np.zeros(steps * (twice and complete > 0)),
-        np.zeros(slots * (twice and complete > 0)),
-        np.zeros(2 * arcs * (complete > 0)),
-    )
-
-
-@kernel
 def dual_sizes(
     corpus: Corpus, pruned: PrunedCorpus, search: Search | None, space: Space
 ) -> NDArray[np.int64]:
@@ -109,10 +84,9 @@ def dual_sizes(
     sentences = len(corpus.starts) - 1
     starts = np.zeros(sentences + 1, np.int64)
     for s in range(sentences):
-        begin, end = corpus.starts[s], corpus.starts[s + 1]
-        graph = kept_graph(end - begin - 1, pruned.first[begin + s :], pruned.heads[pruned.arc_starts[s] :])
+        graph = kept_graph(corpus, pruned, s)
         size = len(graph.head) * labels_learned(space)
-        for table in _tables(search, graph, levels_of(search, graph), space.parts.end > 0):
+        for table in empty_tables(search, graph, levels_of(search, graph), space.parts.end > 0):
             size += len(table)
         starts[s + 1] = starts[s] + size
     return starts
@@ -127,9 +101,9 @@ def begin_duals(
     """
     for s in range(len(corpus.starts) - 1):
         begin, end = corpus.starts[s], corpus.starts[s + 1]
-        graph = kept_graph(end - begin - 1, pruned.first[begin + s :], pruned.heads[pruned.arc_starts[s] :])
+        graph = kept_graph(corpus, pruned, s)
         levels = levels_of(search, graph)
-        theta = _tables(search, graph, levels, space.parts.end > 0)
+        theta = empty_tables(search, graph, levels, space.parts.end > 0)
         counted = room_like(theta)
         tree, right = np.empty(end - begin, np.int32), np.zeros(len(graph.head))
         right_arcs(graph, corpus.heads[begin:end], tree)
@@ -180,7 +154,7 @@ def exponentiated_epoch(
     at_once = Move(move.target, move.squares, move.rate, 0.0)
     for s in order:
         begin, end = corpus.starts[s], corpus.starts[s + 1]
-        graph = kept_graph(end - begin - 1, pruned.first[begin + s :], pruned.heads[pruned.arc_starts[s] :])
+        graph = kept_graph(corpus, pruned, s)
         levels = levels_of(search, graph)
         arcs, labels = np.empty(len(graph.head)), np.empty((len(graph.head), number))
         hash_sentence(space, corpus.numbers[begin:end], scratch)

@@ -160,8 +160,7 @@ def gradient_epoch(
     number, total, wrong = labels_learned(space), 0.0, 0
     for s in order:
         begin, end = corpus.starts[s], corpus.starts[s + 1]
-        words = end - begin - 1
-        graph = kept_graph(words, pruned.first[begin + s :], pruned.heads[pruned.arc_starts[s] :])
+        graph = kept_graph(corpus, pruned, s)
         levels = levels_of(search, graph)
         arcs, labels = np.empty(len(graph.head)), np.empty((len(graph.head), number))
         hash_sentence(space, corpus.numbers[begin:end], scratch)

@@ -165,7 +165,7 @@ def online_epoch(
         step += 1
         begin, end = corpus.starts[s], corpus.starts[s + 1]
         size = end - begin
-        graph = kept_graph(size - 1, pruned.first[begin + s :], pruned.heads[pruned.arc_starts[s] :])
+        graph = kept_graph(corpus, pruned, s)
         levels = levels_of(search, graph)
         arcs, labels = np.empty(len(graph.head)), np.empty((len(graph.head), number), np.float32)
         hash_sentence(space, corpus.numbers[begin:end], scratch)

@@ -7,13 +7,12 @@ an arc is whether the right tree has it, less its marginal. The trees are those 
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
 from arcwise.features.arcs import distance_code
 from arcwise.features.coarse import coarse_features, coarse_scores
+from arcwise.features.moves import Move, move_weight
 from arcwise.features.templates import Templates
 from arcwise.features.tokens import hash_tokens, longest_sentence, make_tokens
 from arcwise.kernels import kernel
@@ -22,7 +21,6 @@ from arcwise.parts.arcs import ANY_HEAD, keep_heads
 from arcwise.sums.pruning import Room, make_room, sum_trees
 
 RATE = 0.05
-_EPSILON = 1e-6
 _NEGLIGIBLE = 0.01  # a smaller gradient of an arc is not worth its cost
 
 
@@ -69,7 +67,7 @@ def pruner_epoch(
     tokens, room = make_tokens(longest, templates.end), make_room(longest)
     indices = np.empty(templates.arcs, np.uint32)
     matrices = np.empty(3 * (longest + 1) ** 2)
-    loss = 0.0
+    move, loss = Move(weights, squares, rate, _NEGLIGIBLE), 0.0
     for s in order:
         begin, end = corpus.starts[s], corpus.starts[s + 1]
         size = end - begin
@@ -82,12 +80,11 @@ def pruner_epoch(
         for m in range(1, size):
             for h in range(size):
                 gradient = known[h, m] - expected[h, m]
-                if abs(gradient) < _NEGLIGIBLE:
+                if abs(gradient) < move.negligible:
                     continue
                 coarse_features(tokens, templates, bits, h, m, indices)
                 code = distance_code(h, m)
                 for bare in indices:
-                    for i in (bare, np.uint32(bare ^ code)):
-                        squares[i] += gradient * gradient
-                        weights[i] += rate * gradient / math.sqrt(squares[i] + _EPSILON)
+                    move_weight(move, int(bare), gradient)
+                    move_weight(move, int(bare ^ code), gradient)
     return loss

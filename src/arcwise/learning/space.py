@@ -99,8 +99,10 @@ def hash_sentence(space: Space, numbers: NDArray[np.int32], scratch: Scratch) ->
 
 
 @kernel
-def kept_graph(words: int, first: NDArray[np.int32], heads: NDArray[np.int32]) -> Graph:
-    """The graph of the arcs that the pruner kept of a sentence. first, heads: as in `Arcs`."""
+def kept_graph(corpus: Corpus, pruned: PrunedCorpus, s: int) -> Graph:
+    """The graph of the arcs that the pruner kept of sentence s."""
+    words = corpus.starts[s + 1] - corpus.starts[s] - 1
+    first, heads = pruned.first[corpus.starts[s] + s :], pruned.heads[pruned.arc_starts[s] :]
     arcs = first[words + 1]
     modifiers = np.empty(arcs, np.int32)
     for m in range(1, words + 1):
@@ -159,6 +161,34 @@ def score_parts(
 
 
 @kernel
+def empty_tables(search: Search | None, graph: Graph, levels: Levels, higher: bool) -> Tables:
+    """Tables of zeros, as `score_parts` gives them."""
+    arcs = len(graph.head)
+    complete = incomplete = siblings = grand = 0
+    if search is not None and higher and search.loopy:
+        siblings, grand = 1, 1
+    elif search is not None and higher:
+        complete, incomplete, siblings = search.kind
+    steps, slots = levels[0].steps, levels[0].slots
+    steps, slots = steps[len(steps) - 1], slots[len(slots) - 1]
+    pairs = graph.pairs[arcs]
+    beside, twice = siblings > 0, siblings > 1
+    return Tables(
+        np.zeros(steps if incomplete else arcs),
+        np.zeros((steps if incomplete else arcs) * beside),
+        np.zeros(pairs * beside),
+        np.zeros(slots * (beside and incomplete > 0)),
+        np.zeros(pairs * twice),
+        np.zeros(graph.triples[pairs] * twice),
+        np.zeros(steps * grand),
+        np.zeros((steps if complete else arcs) * beside),
+        np.zeros(steps * (twice and complete > 0)),
+        np.zeros(slots * (twice and complete > 0)),
+        np.zeros(2 * arcs * (complete > 0)),
+    )
+
+
+@kernel
 def _part_weights(space: Space, weights: NDArray[Any]) -> PartWeights:
     base = (1 << space.arc_bits) + (space.allowed.shape[1] << space.label_bits)
     return PartWeights(space.parts, weights[base:], space.part_bits)
@@ -206,7 +236,7 @@ def mark_features(
     scratch = make_scratch(space, longest_sentence(corpus.starts))
     for s in range(len(corpus.starts) - 1):
         begin, end = corpus.starts[s], corpus.starts[s + 1]
-        graph = kept_graph(end - begin - 1, pruned.first[begin + s :], pruned.heads[pruned.arc_starts[s] :])
+        graph = kept_graph(corpus, pruned, s)
         hash_sentence(space, corpus.numbers[begin:end], scratch)
         move = Move(seen, seen[:0], 1.0, 0.0)
         arcs, labels = np.ones(len(graph.head)), np.ones((len(graph.head), labels_learned(space)))
@@ -216,7 +246,7 @@ def mark_features(
         move_arcs(space, graph, arcs, labels, scratch, move)
         if search is not None:
             levels = levels_of(search, graph)
-            tables = score_parts(search, space, seen, graph, levels, arcs, scratch)
+            tables = empty_tables(search, graph, levels, space.parts.end > 0)
             for table in tables:
                 table[:] = 1.0
             move_higher(search, space, graph, levels, tables, scratch, move)

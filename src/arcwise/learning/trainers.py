@@ -45,7 +45,7 @@ OPTIMISERS = {
 }
 # The rate and the penalty, if none are chosen: found on development treebanks.
 DEFAULTS = {
-    ("mira", ONLINE): (0.01, 0.0),
+    ("mira", ONLINE): (LEARNERS["mira"].limit, 0.0),
     ("perceptron", ONLINE): (1.0, 0.0),
     ("log-linear", "sgd"): (0.02, 2.0),
     ("log-linear", "adagrad"): (0.05, 2.0),
@@ -59,7 +59,6 @@ DEFAULTS = {
 }
 # What of it a learner or an optimiser has no use for.
 USELESS = {"rate": ("perceptron", "lbfgs", "cg"), "penalty": ("perceptron", "mira")}
-MARGIN = 1.0  # of a wrong head, and of a wrong label: Hamming loss
 _OBJECTIVES = {"log-linear": LOG_LINEAR, "max-margin": MAX_MARGIN}
 _NEGLIGIBLE = 1e-3  # a part whose own gradient is smaller is not worth its cost in random steps
 _UNCOUNTED = 1e-4  # a change of a part's probability that exponentiated gradient may count later
@@ -207,7 +206,7 @@ class Descent(Trainer):
         for part, share in parts():
             loss, errors = gradient_epoch(
                 corpus, pruned, part, search, self.problem.loopy, space, single_root,
-                None if self.choices.learner == "log-linear" else MARGIN, state["weights"], move,
+                None if self.choices.learner == "log-linear" else MAX_MARGIN.cost, state["weights"], move,
             )  # fmt: skip
             self._must_be_finite(loss)
             wrong += errors

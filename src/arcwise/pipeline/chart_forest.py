@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arcwise.errors import ArcwiseError
+from arcwise.features.part_scores import sum_by_arcs
 from arcwise.parts.folding import Levels, room_for_parts
 from arcwise.parts.graph import Graph
 from arcwise.parts.tables import Floats, Kind, Tables
@@ -85,12 +86,10 @@ class ChartForest(NamedTuple):
 
 def _arc_marginals(part: SentenceParts, chart: Chart) -> Floats:
     """The probability of every arc, after `forward` with sums."""
-    graph, lower = part.graph, part.levels[1]
+    graph = part.graph
     nothing = room_for_parts(Tables(*(scores[:0] for scores in part.tables)), 0.0)
     found = nothing._replace(step=np.zeros(len(part.tables.step)))
     backward(chart, True, found, np.zeros(1))
     square = np.zeros((len(graph.position),) * 2)
-    spine = np.repeat(np.arange(len(lower.head)), np.diff(lower.steps))
-    arcs = graph.out[lower.head[spine]] + np.arange(lower.steps[0], lower.steps[-1]) - lower.steps[spine]
-    np.add.at(square, (graph.head[arcs], graph.modifier[arcs]), found.step[lower.steps[0] :])
+    square[graph.head[1:], graph.modifier[1:]] = sum_by_arcs(graph, part.levels[1], found.step)[1:]
     return np.minimum(square, 1.0)

@@ -9,7 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from arcwise.errors import ModelError
-from arcwise.pipeline.model import read_sealed, write_sealed
+from arcwise.pipeline.model import named, read_sealed, write_sealed
 
 _KIND = "arcwise checkpoint"
 
@@ -54,8 +54,8 @@ def load_state(path: Path, fingerprint: str) -> State:
     try:
         header, arrays = read_sealed(path, _KIND)
         state = State(
-            learner=_named(arrays, "learner."),
-            best=_named(arrays, "best."),
+            learner=named(arrays, "learner."),
+            best=named(arrays, "best."),
             **{name: header[name] for name in _NUMBERS},
         )
     except (ModelError, KeyError, TypeError):
@@ -65,7 +65,3 @@ def load_state(path: Path, fingerprint: str) -> State:
             f"{path}: a checkpoint of other data or other options: give the same ones, or remove it to start anew"
         )
     return state
-
-
-def _named(arrays: dict[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
-    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

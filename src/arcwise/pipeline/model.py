@@ -308,8 +308,8 @@ def load_model(path: str | Path) -> Model:
             facts=dict(header["facts"]),
             temperature=float(header["temperature"]),
             label_temperature=None if label_temperature is None else float(label_temperature),
-            tokeniser=tokeniser and Tokeniser.from_arrays(_named(arrays, _TOKENISER), tokeniser),
-            tagger=tagger and Tagger(_named(arrays, _TAGGER), tagger),
+            tokeniser=tokeniser and Tokeniser.from_arrays(named(arrays, _TOKENISER), tokeniser),
+            tagger=tagger and Tagger(named(arrays, _TAGGER), tagger),
         )
         _check(model)
     except (KeyError, TypeError, ValueError, OverflowError) as error:
@@ -317,7 +317,8 @@ def load_model(path: str | Path) -> Model:
     return model
 
 
-def _named(arrays: dict[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
+def named(arrays: dict[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
+    """The arrays whose names begin with a prefix, by the rest of their names."""
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
