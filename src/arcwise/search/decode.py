@@ -13,10 +13,11 @@ from arcwise.parts.matrices import Batch, Matrix, as_batch, as_matrix, place
 from arcwise.search.chart import CHARTS
 from arcwise.search.chart_trees import best_parse, k_best_parses
 from arcwise.search.constraints import Arc, constrain, each_of
+from arcwise.search.dual import BUDGET, check_options, dual_parse
 from arcwise.search.eisner import eisner_trees
 from arcwise.search.explain import explain
 from arcwise.search.k_best import Search, k_best_trees
-from arcwise.search.part_chart import Parts, as_tables, at_hand, for_each, is_parts, part_chart
+from arcwise.search.part_chart import DUAL, PartChart, Parts, as_tables, at_hand, for_each, is_parts, part_chart
 from arcwise.search.pieces import in_pieces
 from arcwise.search.result import Parse
 from arcwise.search.spanning_tree import spanning_trees
@@ -44,6 +45,10 @@ def decode(
     required: Arcs | Iterable[Arcs] = ...,
     forbidden: Arcs | Iterable[Arcs] = ...,
     decoder: str | None = ...,
+    exact: bool = ...,
+    iterations: int = ...,
+    budget: int = ...,
+    trace: bool = ...,
     jobs: int = ...,
 ) -> list[Parse]: ...
 @overload
@@ -57,6 +62,10 @@ def decode(
     required: Arcs | Iterable[Arcs] = ...,
     forbidden: Arcs | Iterable[Arcs] = ...,
     decoder: str | None = ...,
+    exact: bool = ...,
+    iterations: int = ...,
+    budget: int = ...,
+    trace: bool = ...,
     jobs: int = ...,
 ) -> Any: ...
 def decode(
@@ -69,23 +78,32 @@ def decode(
     required: Any = _NONE,
     forbidden: Any = _NONE,
     decoder: str | None = None,
+    exact: bool = True,
+    iterations: int = 5000,
+    budget: int = BUDGET,
+    trace: bool = False,
     jobs: int = 1,
 ) -> Parse | list[Parse]:
     """The best tree under the scores of its parts, exactly: a `Parse`, whose bound is its score.
 
     O(n^2) time for all trees (spanning tree), O(n^3) for projective ones (Eisner); O(n^2) memory. Tables of higher parts are
-    searched by the cheapest chart that understands them: time and memory in `arcwise.search.chart`, 2 GiB at most.
+    searched by the cheapest chart that understands them if trees must be projective: time and memory in `arcwise.search.chart`,
+    2 GiB at most. If not, by dual decomposition over head automata and its finish (`arcwise.search.dual_decomposition`).
 
     scores: S[h, m], (n+1, n+1), real numbers up to 1e300 in size; -inf forbids an arc; column 0 and the
         diagonal are never read. Or several matrices of any sizes, as a list or a (b, n+1, n+1) array: they
         are searched together, and a list of parses comes back. Or `Scores`, tables of higher parts, or `PartScores`,
-        the same with labels and senses, or a list of them: with projective=True.
+        the same with labels and senses, or a list of them.
     projective: only trees whose arcs do not cross.
     single_root: only trees with exactly one word headed by 0.
     required, forbidden: arcs (h, m) that the tree must have and must not have; for several matrices, one
         collection each.
     decoder: the method, "spanning-tree" or "eisner"; for tables "eisner", "sibling", "tri-sibling", "carreras", "model0",
-        "model1", "model2", "grand-tri-sibling" or "great-grandparent"; None picks one that fits. A chart takes a matrix, too.
+        "model1", "model2", "grand-tri-sibling" or "great-grandparent", or "dual", for trees of either kind; None picks one that
+        fits. A chart takes a matrix, too.
+    exact: in dual decomposition, whether to go on until the tree is proved best. If not, so many `iterations` are made, and the
+        best tree seen comes with the gap that is left. budget: steps after which an exact search gives up, too; its gap says so.
+    trace: keep (bound, score of the tree, automata computed anew) of every iteration of dual decomposition in stats["trace"].
     jobs: threads to share several matrices among. The result does not depend on it.
 
     Raises InputError for unusable scores or constraints, and NoTreeError if no tree is allowed. The same
@@ -100,11 +118,16 @@ def decode(
     if block_degree is not None or well_nested:
         raise ArcwiseError("block_degree and well_nested are not available yet")
     scores = at_hand(scores)
-    if decoder in CHARTS and decoder not in _METHODS and not is_parts(scores):
+    options = check_options(exact, iterations, budget, trace)
+    if (decoder == DUAL or (decoder in CHARTS and decoder not in _METHODS)) and not is_parts(scores):
         scores = as_tables(scores)
     if is_parts(scores):
+
+        def search_parts(chart: PartChart, number: int) -> Parse:
+            return dual_parse(chart, options) if chart.method == DUAL else best_parse(chart)
+
         parses: Parse | list[Parse] = for_each(
-            scores, jobs, lambda chart, number: best_parse(chart), projective=projective, single_root=single_root, decoder=decoder,
+            scores, jobs, search_parts, projective=projective, single_root=single_root, decoder=decoder, dual=True,
             required=required, forbidden=forbidden,
         )  # fmt: skip
         return parses
@@ -166,7 +189,7 @@ def k_best(
 def _pick(decoder: str | None, projective: bool) -> tuple[str, Search]:
     name = decoder or ("eisner" if projective else "spanning-tree")
     if name not in _METHODS:
-        raise InputError(f"decoder is {decoder!r}", expected=" or ".join(map(repr, _METHODS)))
+        raise InputError(f"decoder is {decoder!r}", expected=", ".join(map(repr, [*_METHODS, *CHARTS, DUAL])))
     search, finds_projective = _METHODS[name]
     if finds_projective != bool(projective):
         raise InputError(

@@ -1,4 +1,4 @@
-"""From tables of part scores to the chart that understands them."""
+"""From tables of part scores to the chart, or the automata, that understand them."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from arcwise.search.chart import CHARTS, Chart, make_chart, make_levels
 from arcwise.search.constraints import Arc, constrain, each_of
 from arcwise.search.explain import explain
 from arcwise.search.result import Parse
+from arcwise.search.sibling_automata import AUTOMATA
 from arcwise.search.status import NO_TREE
 
 Parts = Scores | PartScores
@@ -31,12 +32,19 @@ _SUMMANDS = 16  # more tables than this never go to one array
 MOST_BYTES = 2 << 30  # that a chart may take
 # Bytes of a cell, with its item, its score and what is found of it, and of a pair of arcs from one head.
 _CELL, _PAIR = 56, 24
+_EDGE, _NODE = 24, 56  # of an edge of an automaton, with the table it is made from, and of a node
+DUAL = "dual"
 
 
 class PartChart(NamedTuple):
-    """A chart that is ready to be filled, and what is needed to read it."""
+    """A chart that is ready to be filled, or tables ready for automata, and what is needed to read the result.
+
+    method: the chart, or DUAL. kind: what it remembers.
+    """
 
     method: str
+    kind: Kind
+    projective: bool
     scores: Parts
     graph: Graph
     levels: Levels
@@ -45,11 +53,6 @@ class PartChart(NamedTuple):
     place: str  # which of several this is, for errors
     offset: float  # what was taken from the score of every tree
     arcs: Floats  # their scores, after constraints
-
-    @property
-    def kind(self) -> Kind:
-        """What the chart remembers."""
-        return CHARTS[self.method]
 
     def chart(self) -> Chart:
         """An empty chart."""
@@ -62,7 +65,7 @@ class PartChart(NamedTuple):
             h, m = self.graph.position[self.graph.head[1:]], self.graph.position[self.graph.modifier[1:]]
             S = np.full((self.graph.position[-1] + 1,) * 2, -np.inf)
             np.maximum.at(S, (h, m), self.arcs)
-        return explain(S, NO_TREE, True, self.single_root, self.place)
+        return explain(S, NO_TREE, self.projective, self.single_root, self.place)
 
     def heads(self, arcs: Ints) -> NDArray[np.int32]:
         """The heads of a tree, given the arc into each word."""
@@ -110,16 +113,32 @@ def pick_chart(tables: Iterable[str], decoder: str | None) -> str:
     """
     if decoder is not None and decoder not in CHARTS:
         raise InputError(
-            f"decoder is {decoder!r}", expected=f"for tables of parts one of {', '.join(CHARTS)}"
+            f"decoder is {decoder!r}", expected=f"for tables of parts one of {', '.join([*CHARTS, DUAL])}"
         )
     for name, kind in CHARTS.items():
         if decoder in (None, name) and all(_understands(kind, table) for table in tables):
             return name
     if decoder is None:
         raise InputError(f"{', '.join(tables)} together", expected="tables that one chart understands")
-    strange = [table for table in tables if not _understands(CHARTS[decoder], table)]
-    known = [table for table in RULES if _understands(CHARTS[decoder], table)]
-    raise InputError(
+    raise _strange(tables, CHARTS[decoder], decoder)
+
+
+def pick_automata(tables: Iterable[str]) -> str:
+    """The cheapest head automata that understand the tables.
+
+    >>> pick_automata(["arcs", "siblings"]), pick_automata(["arcs", "grandchildren"])
+    ('sibling', 'grand-sibling')
+    """
+    for name, kind in AUTOMATA.items():
+        if all(_understands(kind, table) for table in tables):
+            return name
+    raise _strange(tables, AUTOMATA["grand-tri-sibling"], DUAL)
+
+
+def _strange(tables: Iterable[str], kind: Kind, decoder: str) -> InputError:
+    strange = [table for table in tables if not _understands(kind, table)]
+    known = [table for table in RULES if _understands(kind, table)]
+    return InputError(
         f"{', '.join(strange)} for decoder {decoder!r}", expected=f"no tables but {', '.join(known)}"
     )
 
@@ -136,32 +155,41 @@ def part_chart(
     decoder: str | None = None,
     required: Iterable[Arc] = (),
     forbidden: Iterable[Arc] = (),
+    dual: bool = False,
     shifted: bool = False,
     place: str = "",
 ) -> PartChart:
     """Everything up to the search itself. InputError for what cannot be searched, and for what would take too much memory.
 
+    dual: whether there is an answer by automata, too, which are for trees that need not be projective, or for decoder DUAL.
     shifted: take the best arc's score from all arcs into a word, so that sums of exponentials lose no digits to it.
     """
     tables = scores.tables()
-    method = pick_chart(tables, decoder)
-    if not projective:
-        raise InputError(f"{place}tables of parts with projective=False", expected="projective=True")
-    kind = CHARTS[method]
+    if dual and (decoder == DUAL or (decoder is None and not projective)):
+        senses = isinstance(scores, PartScores) and len(scores.graph.graph.position) > scores.graph.n + 1
+        method, kind = DUAL, AUTOMATA[pick_automata([*tables, "grandchildren"] if senses else tables)]
+    else:
+        method = pick_chart(tables, decoder)
+        kind = CHARTS[method]
+        if not projective:
+            raise InputError(
+                f"{place}tables of parts with projective=False" + (f" and decoder {decoder!r}" if decoder else ""),
+                expected="projective=True" + (f", or decoder {DUAL!r}" if dual else ""),
+            )
     if isinstance(scores, Scores):
-        S = tables["arcs"] = constrain(tables["arcs"], required, forbidden, place, projective=True)
+        S = tables["arcs"] = constrain(tables["arcs"], required, forbidden, place, projective=projective)
         allowed = ~np.isneginf(S)
         allowed[:, 0] = False
         np.fill_diagonal(allowed, False)
         head, modifier = (arcs.astype(np.int32) for arcs in np.nonzero(allowed))
         position = np.arange(len(S), dtype=np.int32)
-        _check_memory(method, position, head, modifier, "forbid unlikely ones with -inf", place)
+        _check_memory(method, kind, position, head, modifier, "forbid unlikely ones with -inf", place)
         graph = make_graph(position, head, modifier)
     else:
         graph = scores.graph.graph
-        tables["arcs"] = _constrain_graph(graph, tables["arcs"], required, forbidden, place)
+        tables["arcs"] = _constrain_graph(graph, tables["arcs"], required, forbidden, place, projective)
         advice = "leave unlikely ones out of the graph"
-        _check_memory(method, graph.position, graph.head[1:], graph.modifier[1:], advice, place)
+        _check_memory(method, kind, graph.position, graph.head[1:], graph.modifier[1:], advice, place)
     levels = make_levels(graph, kind)
     offset = 0.0
     if shifted:
@@ -176,14 +204,17 @@ def part_chart(
                 for of_arcs in (tables, read):
                     of_arcs["arcs"] = scores.graph.as_given(of_arcs["arcs"])
             raise refuse(tables, read, LIMIT / _SUMMANDS)
-    return PartChart(method, scores, graph, levels, arrays, bool(single_root), place, offset, tables["arcs"])
+    return PartChart(
+        method, kind, bool(projective), scores, graph, levels, arrays, bool(single_root), place, offset, tables["arcs"]
+    )  # fmt: skip
 
 
 def _constrain_graph(
-    graph: Graph, arcs: Floats, required: Iterable[Arc], forbidden: Iterable[Arc], place: str
-) -> Floats:
+    graph: Graph, arcs: Floats, required: Iterable[Arc], forbidden: Iterable[Arc], place: str, projective: bool
+) -> Floats:  # fmt: skip
     """The scores of the graph's arcs, -inf for those that a constraint rules out."""
-    allowed = constrain(np.zeros((graph.position[-1] + 1,) * 2), required, forbidden, place, projective=True)
+    nothing = np.zeros((graph.position[-1] + 1,) * 2)
+    allowed = constrain(nothing, required, forbidden, place, projective=projective)
     return arcs + allowed[graph.position[graph.head[1:]], graph.position[graph.modifier[1:]]]
 
 
@@ -196,9 +227,10 @@ def _shifted(arcs: Floats, graph: Graph) -> tuple[Floats, float]:
     return arcs - (best[m] if arcs.ndim == 1 else best), float(best.sum())
 
 
-def _check_memory(method: str, position: Ints, head: Ints, modifier: Ints, advice: str, place: str) -> None:
-    """InputError if the chart would take more than MOST_BYTES: found from the numbers of arcs, before anything is built."""
-    kind = CHARTS[method]
+def _check_memory(
+    method: str, kind: Kind, position: Ints, head: Ints, modifier: Ints, advice: str, place: str
+) -> None:  # fmt: skip
+    """InputError if the search would take more than MOST_BYTES: found from the numbers of arcs, before anything is built."""
     vertices, n = len(position), int(position[-1])
     out = np.bincount(head, minlength=vertices)
     left = np.bincount(head[modifier < head], minlength=vertices)
@@ -215,9 +247,15 @@ def _check_memory(method: str, position: Ints, head: Ints, modifier: Ints, advic
     if kind.siblings == 2:
         cells += int((lower * pairs).sum())
     size = cells * _CELL + int(pairs.sum()) * _PAIR
+    if method == DUAL:
+        nodes, edges = out + pairs * (kind.siblings - 1), 2 * out + pairs
+        if kind.siblings == 2:
+            edges = edges + pairs + pairs * np.maximum(np.maximum(left, out - left) - 2, 0) // 3
+        size = int((upper * (nodes * _NODE + edges * _EDGE)).sum())
     if size > MOST_BYTES:
+        what = "automata take" if method == DUAL else f"the chart {method!r} takes"
         raise InputError(
-            f"{place}{len(head)} arcs between {n} words, for which the chart {method!r} takes {size / 2**30:.1f} GiB",
+            f"{place}{len(head)} arcs between {n} words, for which {what} {size / 2**30:.1f} GiB",
             expected=f"fewer arcs, so that it takes {MOST_BYTES / 2**30:.0f} GiB at most: {advice}",
         )
 

@@ -1,0 +1,129 @@
+"""From tables of parts to the best tree of all, projective or not: dual decomposition, and its finish if an exact answer is asked for."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from arcwise.errors import InputError
+from arcwise.kernels import kernel
+from arcwise.parts.graph import Graph
+from arcwise.parts.tables import Floats
+from arcwise.search import eisner, spanning_tree
+from arcwise.search.automata import Automata
+from arcwise.search.dual_decomposition import (
+    AGREED,
+    CLOSED,
+    NOTHING,
+    STOPPED,
+    Outcome,
+    Problem,
+    State,
+    Steps,
+    descend,
+    make_state,
+    make_vertices,
+)
+from arcwise.search.finish import Finished, finish
+from arcwise.search.part_chart import DUAL, PartChart
+from arcwise.search.result import Parse
+from arcwise.search.sibling_automata import sibling_automata
+
+BETA = 0.001  # the share of arcs' scores that stays with the tree at first (appendix A.2)
+# Steps before the finish takes over, and steps of the finish before it gives up.
+STALL, BUDGET = 200, 1_000_000
+_TOLERANCE = 1e-10
+ENDS = {AGREED: "agreement", CLOSED: "bound", STOPPED: "iterations", NOTHING: "no tree"}
+
+
+class DualOptions(NamedTuple):
+    """How far to go. exact: whether the finish follows, after STALL steps; else `iterations` steps are made, and the best tree seen
+    is the answer. budget: steps of the finish. trace: whether to keep the bound and the score of every step.
+    """
+
+    exact: bool = True
+    iterations: int = 5000
+    budget: int = BUDGET
+    trace: bool = False
+
+
+@kernel
+def dual_tree(
+    graph: Graph, automata: Automata, grand: bool, single_root: bool, own: Floats, slack: float, room: spanning_tree.Room,
+    chart: eisner.Chart | None, steps: int, budget: int, trace: Floats,
+) -> tuple[State, Outcome, Finished]:  # fmt: skip
+    """Search by dual decomposition; the tree, its score and the bound are in the state that comes back.
+
+    own: the scores of the arcs alone. steps: of the descent. budget: steps of the finish after it, none if 0.
+    """
+    arcs = len(graph.head)
+    alive = np.ones(arcs, np.bool_)
+    u = np.zeros(arcs)
+    for b in range(1, arcs):
+        alive[b] = own[b] > -np.inf
+        u[b] = BETA * own[b] if alive[b] else 0.0
+    problem = Problem(graph, automata, grand, single_root, alive, slack, make_vertices(graph), room, chart)
+    state = make_state(problem, u, np.zeros(arcs), -np.inf, np.zeros(len(problem.vertices) - 1, np.int32))
+    outcome = descend(problem, state, Steps(steps, 0.0, 0), np.empty(0, np.int32), trace)
+    finished = Finished(0, 0, 0, 0, 0)
+    if outcome.code == STOPPED and budget > 0:
+        finished = finish(problem, state, budget)
+    return state, outcome, finished
+
+
+def dual_parse(parts: PartChart, options: DualOptions) -> Parse:
+    """The best tree; NoTreeError if there is none, InputError if the budget ended before any was found."""
+    automata = sibling_automata(parts.kind, parts.graph, parts.levels[0], parts.tables, parts.single_root)
+    own, graph = parts.arcs, parts.graph
+    if own.ndim == 2:
+        own = own[graph.head[1:], graph.modifier[1:]]
+    own = np.concatenate([[0.0], own])
+    return search_automata(parts, automata, own, options)
+
+
+def search_automata(parts: Any, automata: Automata, own: Floats, options: DualOptions) -> Parse:
+    """The same for automata of any kind."""
+    graph, longest = parts.graph, int(parts.graph.position[-1])
+    chart = eisner.make_chart(longest) if parts.projective else None
+    size = float(np.abs(automata.gain[np.isfinite(automata.gain)]).max(initial=1.0))
+    slack = _TOLERANCE * max(1.0, size)
+    steps = min(STALL, options.iterations) if options.exact else options.iterations
+    trace = np.full((steps if options.trace else 0, 3), np.nan)
+    state, outcome, finished = dual_tree(
+        graph, automata, parts.kind.complete > 0, parts.single_root, own, slack, spanning_tree.make_room(longest),
+        chart, steps, options.budget if options.exact else 0, trace,
+    )  # fmt: skip
+    score, bound = float(state.incumbent[0]), float(state.least[0])
+    if score == -np.inf:
+        if bound == -np.inf:
+            raise parts.no_tree()
+        raise InputError(
+            f"{parts.place}no tree found in {outcome.steps + finished.steps} steps, nor proved that there is none",
+            expected="more iterations, or exact=True with a larger budget",
+        )
+    bound = score if bound <= score + slack else bound
+    if longest == 0:
+        bound = score
+    ended = ENDS[outcome.code]
+    if finished.rounds > 0:
+        ended = "finish" if bound == score else "budget"
+    words = longest + 1
+    stats = {
+        "method": DUAL,
+        "ended": ended,
+        "iterations": outcome.steps,
+        "recomputed": outcome.recomputed / (outcome.steps * words),
+        **({f"finish_{name}": number for name, number in finished._asdict().items()} if finished.rounds else {}),
+        **({"trace": trace[: outcome.steps]} if options.trace else {}),
+    }
+    return parts.parse(state.best_tree, score, bound, **stats)
+
+
+def check_options(exact: Any, iterations: Any, budget: Any, trace: Any) -> DualOptions:
+    """The options, if they are usable."""
+    for name, number in (("iterations", iterations), ("budget", budget)):
+        if not isinstance(number, int | np.integer) or number < 1:
+            raise InputError(f"{name} is {number!r}", expected="a number of steps, 1 or more")
+    return DualOptions(bool(exact), int(iterations), int(budget), bool(trace))
+

@@ -1,0 +1,286 @@
+"""Dual decomposition: the best tree of arcs and the best modifiers of every word, made to agree (Koo et al. 2010, figures 1 and 2).
+
+    L(u, v) = max over trees y of  sum over arcs (u + v) y   +   sum over words of  max over z, z' of  f(z, z') - u z - v z'
+
+is an upper bound on the score of every tree, whatever u and v. Where the tree y, the modifiers z that automata take and the heads z'
+that they suppose are the same arcs, the tree is the best one. Until then u and v move by steps of z - y and z' - y. The paper's
+terms gamma(i, j), the share beta of an arc's own score that the tree keeps, are nothing but where u begins.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from arcwise.kernels import kernel
+from arcwise.parts.graph import Graph, Ints
+from arcwise.parts.tables import Floats
+from arcwise.search import eisner, spanning_tree
+from arcwise.search.automata import Automata, Flags, best_chain, chain_score, mark_chain
+from arcwise.search.status import FOUND
+
+# How a descent ended: y = z; the bound met the best score seen; after so many steps; no tree scores more than -inf.
+AGREED, CLOSED, STOPPED, NOTHING = range(4)
+LEFT, RIGHT, UP = 1, 2, 4  # what of an automaton has changed
+
+
+class Problem(NamedTuple):
+    """A sentence to search. grand: whether automata fix the arc into their word. alive: arcs that a tree may have; alive[0] is True.
+
+    slack: a tree that is better than another by no more than this counts as no better. vertices: those of word i are vertices[i] ..
+    vertices[i + 1] - 1. room: for the spanning tree. chart: for Eisner's, if trees must be projective, else None.
+    """
+
+    graph: Graph
+    automata: Automata
+    grand: bool
+    single_root: bool
+    alive: Flags
+    slack: float
+    vertices: Ints
+    room: spanning_tree.Room
+    chart: eisner.Chart | None
+
+
+class State(NamedTuple):
+    """Where a descent is. All is kept from step to step, so that only what changed is computed again (section 7.4).
+
+    u, v: the multipliers. tree: the arc into each word, y; 0 for the root. y, z, up: flags of arcs; z are the modifiers that automata
+    take, up the arcs that they suppose into their words. of_tree: f_i(y) of each word; stale, other: what of its automaton's costs,
+    and whether its share of y, has changed. value, option: of each automaton, the best. chains: of each chain, the best. best, back,
+    taken: of nodes. incumbent: the best score of a tree so far; best_tree: that tree. least: the least bound so far; at: the
+    multipliers that gave it.
+    """
+
+    u: Floats
+    v: Floats
+    S: Floats
+    heads: Ints
+    tree: Ints
+    y: Flags
+    z: Flags
+    up: Flags
+    of_tree: Floats
+    stale: Ints
+    other: Flags
+    value: Floats
+    option: Ints
+    chains: Floats
+    best: Floats
+    back: Ints
+    taken: Ints
+    incumbent: Floats
+    best_tree: Ints
+    least: Floats
+    at: tuple[Floats, Floats]
+
+
+class Steps(NamedTuple):
+    """How long steps are: delta / (1 + times that the bound rose), where delta is the first bound less the first tree's score (appendix
+    A.1). Or, if polyak > 0, that share of (bound - incumbent) / |z - y|^2, halved whenever `patience` steps did not lower the bound.
+    """
+
+    most: int
+    polyak: float
+    patience: int
+
+
+class Outcome(NamedTuple):
+    """How a descent ended, after how many steps, for how many of them automata were computed anew, summed over automata."""
+
+    code: int
+    steps: int
+    recomputed: int
+
+
+@kernel
+def make_vertices(graph: Graph) -> Ints:
+    """Where the vertices of each word begin, and the end."""
+    words = graph.position[-1] + 1
+    vertices = np.zeros(words + 1, np.int32)
+    for v in range(len(graph.position)):
+        vertices[graph.position[v] + 1] = v + 1
+    return vertices
+
+
+@kernel
+def make_state(problem: Problem, u: Floats, v: Floats, incumbent: float, best_tree: Ints) -> State:
+    """The state before the first step. u, v: where the multipliers begin. incumbent: -inf if no tree is known."""
+    words, arcs, nodes = len(problem.vertices) - 1, len(problem.graph.head), len(problem.automata.arc)
+    return State(
+        u.copy(), v.copy(), np.full((words, words), -np.inf), np.empty(words, np.int32), np.zeros(words, np.int32),
+        np.zeros(arcs, np.bool_), np.zeros(arcs, np.bool_), np.zeros(arcs, np.bool_), np.zeros(words),
+        np.full(words, LEFT | RIGHT | UP, np.int32), np.ones(words, np.bool_), np.zeros(words), np.zeros(words, np.int32),
+        np.empty(len(problem.automata.before)), np.empty(nodes), np.empty(nodes, np.int32), np.empty(nodes, np.int32),
+        np.full(1, incumbent), best_tree.copy(), np.full(1, np.inf), (u.copy(), v.copy()),
+    )  # fmt: skip
+
+
+@kernel
+def best_heads(
+    S: Floats, single_root: bool, room: spanning_tree.Room, chart: eisner.Chart | None, heads: Ints
+) -> float:
+    """The value of the best tree of a matrix, -inf if there is none; projective if there is a chart for it."""
+    if chart is None:
+        code = spanning_tree.spanning_tree(S, single_root, room, heads)
+    else:
+        code = eisner.eisner_tree(S, single_root, chart, heads)
+    if code != FOUND:
+        return -np.inf
+    value = 0.0
+    for m in range(1, len(heads)):
+        value += S[heads[m], m]
+    return value
+
+
+@kernel
+def find_tree(problem: Problem, state: State) -> float:
+    """The best tree y under u + v, and its value; -inf if there is none. O(n^2), or O(n^3) if projective."""
+    graph, S = problem.graph, state.S
+    arcs = len(graph.head)
+    for b in range(1, arcs):
+        S[graph.position[graph.head[b]], graph.position[graph.modifier[b]]] = -np.inf
+    for b in range(1, arcs):
+        if problem.alive[b]:
+            h, m = graph.position[graph.head[b]], graph.position[graph.modifier[b]]
+            S[h, m] = max(S[h, m], state.u[b] + state.v[b])
+    value = best_heads(S, problem.single_root, problem.room, problem.chart, state.heads)
+    for b in range(1, arcs if value > -np.inf else 0):
+        h, m = graph.position[graph.head[b]], graph.position[graph.modifier[b]]
+        if state.heads[m] != h or not problem.alive[b] or state.u[b] + state.v[b] != S[h, m]:
+            continue
+        S[h, m] = np.inf  # taken: no other arc between the two
+        old = state.tree[m]
+        if old != b:
+            if old > 0:
+                state.y[old] = False
+                state.other[graph.position[graph.head[old]]] = True
+            state.y[b], state.tree[m] = True, b
+            state.other[h] = True
+            if problem.grand:
+                state.other[m] = True
+    return value
+
+
+@kernel
+def find_modifiers(problem: Problem, state: State) -> tuple[float, int]:
+    """The best modifiers z of every word, and their value; -inf if some word has none. And how many automata had to be computed."""
+    graph, automata, vertices = problem.graph, problem.automata, problem.vertices
+    total, recomputed = 0.0, 0
+    for i in range(len(vertices) - 1):
+        if state.stale[i] != 0:
+            recomputed += 1
+            top, chosen = -np.inf, -1
+            for o in range(automata.options[i], automata.options[i + 1]):
+                for side in range(2):
+                    if state.stale[i] & (RIGHT if side == 1 else LEFT):
+                        state.chains[2 * o + side] = best_chain(
+                            automata, 2 * o + side, state.u, state.best, state.back
+                        )
+                value = state.chains[2 * o] + state.chains[2 * o + 1] - state.v[automata.up[o]]
+                if value > top:
+                    top, chosen = value, o
+            state.stale[i], state.value[i], state.option[i] = 0, top, chosen
+            first, last = vertices[i], vertices[i + 1]
+            state.z[graph.out[first] : graph.out[last]] = False
+            for k in range(graph.into_first[first], graph.into_first[last]):
+                state.up[graph.into[k]] = False
+            if chosen >= 0:
+                mark_chain(automata, 2 * chosen, state.back, state.z)
+                mark_chain(automata, 2 * chosen + 1, state.back, state.z)
+                state.up[automata.up[chosen]] = automata.up[chosen] > 0
+        total += state.value[i]
+    return total, recomputed
+
+
+@kernel
+def score_modifiers(problem: Problem, state: State, i: int, up: int, y: Flags) -> float:
+    """f_i(y): the score of word i with the modifiers that are flagged, if the arc `up` leads into it; -inf if it may not be so."""
+    automata, top = problem.automata, -np.inf
+    for o in range(automata.options[i], automata.options[i + 1]):
+        if automata.up[o] == up or automata.up[o] == 0:  # noqa: PLR1714
+            left = chain_score(automata, 2 * o, y, state.best, state.taken)
+            if left > -np.inf:
+                top = max(top, left + chain_score(automata, 2 * o + 1, y, state.best, state.taken))
+    return top
+
+
+@kernel
+def score_tree(problem: Problem, state: State) -> float:
+    """f(y), the score of the tree that was found; only for words whose share of it has changed is anything computed."""
+    total = 0.0
+    for i in range(len(state.tree)):
+        if state.other[i]:
+            # `best` of the chains is written over, so that they must be computed when they are asked for next: only `back` counts.
+            state.of_tree[i] = score_modifiers(problem, state, i, state.tree[i], state.y)
+            state.other[i] = False
+        total += state.of_tree[i]
+    return total
+
+
+@kernel
+def descend(problem: Problem, state: State, steps: Steps, votes: Ints, trace: Floats) -> Outcome:
+    """Lower the bound step by step, until y = z, the bound meets the incumbent, or `steps.most` were made.
+
+    O(n^2) a step for the spanning tree and O(edges) for the automata whose multipliers changed. votes: counted up for every arc
+    and step, 1 for y, z and up each that has it; empty if nobody asks. trace: (steps, 3) filled with bound, score of the tree and the
+    number of automata computed anew, or (0, 3).
+    """
+    graph = problem.graph
+    arcs = len(graph.head)
+    delta, rises, last = 0.0, 0, np.inf
+    share, since = steps.polyak, 0
+    recomputed = 0
+    for k in range(steps.most):
+        bound = find_tree(problem, state)
+        of_automata, anew = find_modifiers(problem, state)
+        bound += of_automata
+        recomputed += anew
+        if bound == -np.inf:
+            state.least[0] = bound
+            return Outcome(NOTHING, k + 1, recomputed)
+        score = score_tree(problem, state)
+        if k < len(trace):
+            trace[k, 0], trace[k, 1], trace[k, 2] = bound, score, anew
+        if score > state.incumbent[0]:
+            state.incumbent[0] = score
+            state.best_tree[:] = state.tree
+        since += 1
+        if bound < state.least[0]:
+            state.least[0] = bound
+            state.at[0][:], state.at[1][:] = state.u, state.v
+            since = 0
+        apart = 0
+        for b in range(1, arcs):
+            apart += state.z[b] != state.y[b]
+            if problem.grand:
+                apart += state.up[b] != state.y[b]
+        if apart == 0:
+            state.least[0] = min(bound, score)
+            return Outcome(AGREED, k + 1, recomputed)
+        if state.least[0] <= state.incumbent[0] + problem.slack:
+            return Outcome(CLOSED, k + 1, recomputed)
+        if steps.polyak > 0.0:
+            if since >= steps.patience:
+                share, since = 0.5 * share, 0
+            length = share * (bound - max(state.incumbent[0], bound - abs(bound) - 1.0)) / apart
+        else:
+            if k == 0:
+                delta = bound - score if score > -np.inf else (abs(bound) + 1.0) / arcs
+            rises += bound > last
+            last = bound
+            length = delta / (1.0 + rises)
+        for b in range(1, arcs):
+            y, z = state.y[b], state.z[b]
+            if z != y:
+                state.u[b] += length if z else -length
+                h = graph.head[b]
+                state.stale[graph.position[h]] |= RIGHT if b >= graph.right[h] else LEFT
+            if problem.grand and state.up[b] != y:
+                state.v[b] += length if state.up[b] else -length
+                state.stale[graph.position[graph.modifier[b]]] |= UP
+        if len(votes) > 0:
+            for b in range(1, arcs):
+                votes[b] += 2 * np.int32(state.y[b]) + np.int32(state.z[b]) + np.int32(state.up[b])
+    return Outcome(STOPPED, steps.most, recomputed)

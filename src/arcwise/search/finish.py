@@ -1,0 +1,310 @@
+"""The finish of dual decomposition: what the bound has left open is closed by fixing arcs, by better trees, and by branching.
+
+At any multipliers the best value of a problem in which an arc must be, or must not be, bounds the score of all trees that have it,
+or have it not. Where that is no more than the score of a tree already known, the arc is fixed: for good, since nothing better is lost.
+With fewer arcs left the bound falls, more arcs can be fixed, and so on. When that stalls, the search branches on an arc that is in
+dispute. Every branch has fewer arcs, so it ends; if a budget ends it first, the bound of what is still open is the proven gap.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from arcwise.kernels import kernel
+from arcwise.parts.tables import Floats
+from arcwise.search.automata import Flags, chain_margins, restrict
+from arcwise.search.dual_decomposition import (
+    LEFT,
+    NOTHING,
+    RIGHT,
+    STOPPED,
+    UP,
+    Problem,
+    State,
+    Steps,
+    best_heads,
+    descend,
+    find_modifiers,
+    find_tree,
+    make_state,
+    score_modifiers,
+)
+
+# A round of steps, after which arcs are fixed; and what a round must achieve, of the gap or of the arcs, to be followed by another.
+_ROUND, _SHARE, _PATIENCE = 60, 1.0, 8
+_PROGRESS = 0.2
+
+
+class Finished(NamedTuple):
+    """What the finish took: steps of the descent, rounds of fixing arcs, arcs fixed, trees improved by local search, branches."""
+
+    steps: int
+    rounds: int
+    fixed: int
+    improved: int
+    branches: int
+
+
+@kernel
+def _automata_losses(problem: Problem, state: State, having: Floats, lacking: Floats) -> None:
+    """What the automata's value loses if an arc must be taken, or must not be; `state` is fresh. O(edges * arcs of a chain)."""
+    graph, automata = problem.graph, problem.automata
+    arcs = len(graph.head)
+    after, have, lack = np.empty(len(automata.arc)), np.empty(arcs), np.empty(arcs)
+    having[:], lacking[:] = 0.0, 0.0
+    for i in range(len(problem.vertices) - 1):
+        begin, end = graph.out[problem.vertices[i]], graph.out[problem.vertices[i + 1]]
+        top_have, top_lack = np.full(end - begin, -np.inf), np.full(end - begin, -np.inf)
+        second = -np.inf
+        for o in range(automata.options[i], automata.options[i + 1]):
+            value = state.chains[2 * o] + state.chains[2 * o + 1] - state.v[automata.up[o]]
+            if o != state.option[i]:
+                second = max(second, value)
+            have[begin:end], lack[begin:end] = -np.inf, 0.0  # arcs of other senses are lacking at no cost
+            for side in range(2):
+                c = 2 * o + side
+                chain_margins(automata, c, state.u, state.best, after, have, lack)
+                rest = value - state.chains[c]
+                last = automata.seen[automata.nodes[c + 1] - 1]
+                for b in range(automata.before[c] + 1, last + 1):
+                    top_have[b - begin] = max(top_have[b - begin], have[b] + rest)
+                    top_lack[b - begin] = max(top_lack[b - begin], lack[b] + rest)
+            for b in range(begin, end):
+                if lack[b] == 0.0 and have[b] == -np.inf:
+                    top_lack[b - begin] = max(top_lack[b - begin], value)
+        for b in range(begin, end):
+            having[b] += state.value[i] - top_have[b - begin]
+            lacking[b] += state.value[i] - top_lack[b - begin]
+        if problem.grand and i > 0:
+            for o in range(automata.options[i], automata.options[i + 1]):
+                value = state.chains[2 * o] + state.chains[2 * o + 1] - state.v[automata.up[o]]
+                having[automata.up[o]] += state.value[i] - value
+                if o == state.option[i]:
+                    lacking[automata.up[o]] += state.value[i] - second
+
+
+@kernel
+def fix_arcs(problem: Problem, state: State, alive: Flags) -> int:
+    """Take arcs out of `alive` that no tree better than the incumbent has, and those beside an arc that all of them have.
+
+    At the multipliers of the least bound. Returns how many arcs were taken out, or -1 if that leaves no tree: the incumbent is then
+    the best. O(arcs) searches for trees.
+    """
+    graph = problem.graph
+    arcs = len(graph.head)
+    state.u[:], state.v[:] = state.at[0], state.at[1]
+    state.stale[:] = LEFT | RIGHT | UP
+    of_tree = find_tree(problem, state)
+    of_automata, _ = find_modifiers(problem, state)
+    bound, enough = of_tree + of_automata, state.incumbent[0] + problem.slack
+    if bound <= enough:
+        return -1
+    # `best` of all chains must be that of their costs: others write over it.
+    state.stale[:] = LEFT | RIGHT | UP
+    find_modifiers(problem, state)
+    having, lacking = np.empty(arcs), np.empty(arcs)
+    _automata_losses(problem, state, having, lacking)
+    S, fixed = state.S, 0
+    for m in range(1, len(state.tree)):  # where the tree was read off, the matrix was marked
+        S[graph.position[graph.head[state.tree[m]]], m] = state.u[state.tree[m]] + state.v[state.tree[m]]
+    tree = state.tree.copy()
+    column = np.empty(len(tree))
+    for b in range(1, arcs):
+        if not problem.alive[b] or not alive[b]:
+            continue
+        h, m = graph.position[graph.head[b]], graph.position[graph.modifier[b]]
+        inside = tree[m] == b
+        if bound - having[b] <= enough:
+            alive[b] = False
+            fixed += 1
+        elif not inside:
+            column[:] = S[:, m]
+            S[:, m] = -np.inf
+            S[h, m] = state.u[b] + state.v[b]
+            loss = of_tree - best_heads(S, problem.single_root, problem.room, problem.chart, state.heads)
+            S[:, m] = column
+            if bound - having[b] - loss <= enough:
+                alive[b] = False
+                fixed += 1
+        else:
+            needed = bound - lacking[b] <= enough
+            if not needed:
+                kept, S[h, m] = S[h, m], -np.inf
+                for k in range(graph.into_first[problem.vertices[m]], graph.into_first[problem.vertices[m + 1]]):
+                    a = graph.into[k]
+                    if a != b and problem.alive[a] and graph.position[graph.head[a]] == h:
+                        S[h, m] = max(S[h, m], state.u[a] + state.v[a])
+                loss = of_tree - best_heads(S, problem.single_root, problem.room, problem.chart, state.heads)
+                S[h, m] = kept
+                needed = bound - lacking[b] - loss <= enough
+            if needed:
+                for k in range(graph.into_first[problem.vertices[m]], graph.into_first[problem.vertices[m + 1]]):
+                    a = graph.into[k]
+                    if a != b and alive[a]:
+                        alive[a] = False
+                        fixed += 1
+    for m in range(1, len(tree)):
+        left = False
+        for k in range(graph.into_first[problem.vertices[m]], graph.into_first[problem.vertices[m + 1]]):
+            left = left or alive[graph.into[k]]
+        if not left:
+            return -1
+    return fixed
+
+
+@kernel
+def climb(problem: Problem, state: State) -> bool:
+    """Better the incumbent by changing one head at a time, as long as that helps: whether it did. Not for projective trees.
+
+    A change costs the scores of the three automata that see it.
+    """
+    graph = problem.graph
+    tree = state.best_tree
+    y = np.zeros(len(graph.head), np.bool_)
+    score = state.incumbent[0]
+    if score == -np.inf or problem.chart is not None:
+        return False
+    for m in range(1, len(tree)):
+        y[tree[m]] = True
+    improved, again = False, True
+    while again:
+        again = False
+        for m in range(1, len(tree)):
+            for k in range(graph.into_first[problem.vertices[m]], graph.into_first[problem.vertices[m + 1]]):
+                old, b = tree[m], graph.into[k]
+                if b == old or not problem.alive[b] or graph.modifier[b] != graph.modifier[old]:
+                    continue
+                g, h = graph.position[graph.head[old]], graph.position[graph.head[b]]
+                if problem.single_root and (g == 0) != (h == 0):
+                    continue
+                ancestor = h
+                while ancestor != 0 and ancestor != m:
+                    ancestor = graph.position[graph.head[tree[ancestor]]]
+                if ancestor == m or (h > 0 and graph.head[b] != graph.modifier[tree[h]]):
+                    continue
+                before = after = 0.0
+                for turn in range(2):
+                    total = score_modifiers(problem, state, g, tree[g], y)
+                    if h != g:
+                        total += score_modifiers(problem, state, h, tree[h], y)
+                    if problem.grand:
+                        total += score_modifiers(problem, state, m, tree[m], y)
+                    if turn == 0:
+                        before = total
+                        y[old], y[b], tree[m] = False, True, b
+                    else:
+                        after = total
+                if after > before and score + after - before > score:
+                    score += after - before
+                    improved = again = True
+                else:
+                    y[old], y[b], tree[m] = True, False, old
+    if improved:
+        score = 0.0
+        for i in range(len(tree)):
+            score += score_modifiers(problem, state, i, tree[i], y)
+        improved = score > state.incumbent[0]
+        state.incumbent[0] = max(score, state.incumbent[0])
+    return improved
+
+
+@kernel
+def finish(problem: Problem, state: State, budget: int) -> Finished:
+    """Close the gap between the incumbent and the bound of `state`, which are then those of the whole problem.
+
+    budget: of steps; when they are used up, the bound is that of the branches still open. Depth first: memory O(arcs) a branch.
+    """
+    arcs = len(problem.graph.head)
+    taken = rounds = fixed = improved = branches = 0
+    room, no_trace = 16, np.empty((0, 3))
+    alive = np.empty((room, arcs), np.bool_)  # of the open branches
+    u, v, bounds = np.empty((room, arcs)), np.empty((room, arcs)), np.empty(room)
+    alive[0], u[0], v[0], bounds[0] = problem.alive, state.at[0], state.at[1], state.least[0]
+    count = 1
+    improved += climb(problem, state)
+    while count > 0 and taken < budget:
+        count -= 1
+        if bounds[count] <= state.incumbent[0] + problem.slack:
+            continue
+        here = alive[count].copy()
+        part = Problem(
+            problem.graph, restrict(problem.automata, here), problem.grand, problem.single_root, here, problem.slack,
+            problem.vertices, problem.room, problem.chart,
+        )  # fmt: skip
+        below = make_state(part, u[count], v[count], state.incumbent[0], state.best_tree)
+        before, left = bounds[count], here.sum()
+        votes = np.zeros(arcs, np.int32)
+        closed = False
+        while True:
+            rounds += 1
+            votes[:] = 0
+            outcome = descend(part, below, Steps(_ROUND, _SHARE, _PATIENCE), votes, no_trace)
+            taken += outcome.steps
+            if below.incumbent[0] > state.incumbent[0]:
+                state.incumbent[0] = below.incumbent[0]
+                state.best_tree[:] = below.best_tree
+                if climb(problem, state):
+                    improved += 1
+                    below.incumbent[0] = state.incumbent[0]
+            closed = outcome.code != STOPPED or below.least[0] <= state.incumbent[0] + problem.slack
+            if closed:
+                break
+            gone = fix_arcs(part, below, here)
+            closed = gone < 0
+            if closed:
+                break
+            fixed += gone
+            gap, bound = before - state.incumbent[0], below.least[0]
+            if (bound < before - _PROGRESS * gap or gone > _PROGRESS * left) and taken < budget:
+                before, left = min(bound, before), here.sum()
+                # `here` is also `part.alive`: the automata must lose the same arcs.
+                part = Problem(
+                    problem.graph, restrict(part.automata, here), problem.grand, problem.single_root, here, problem.slack,
+                    problem.vertices, problem.room, problem.chart,
+                )  # fmt: skip
+                below = make_state(part, below.at[0], below.at[1], state.incumbent[0], state.best_tree)
+                below.least[0] = bound
+                continue
+            break
+        if closed:
+            continue
+        dispute, least = -1, np.int64(1 << 30)
+        for b in range(1, arcs):
+            m = problem.graph.position[problem.graph.modifier[b]]
+            others = False
+            for k in range(problem.graph.into_first[problem.vertices[m]], problem.graph.into_first[problem.vertices[m + 1]]):
+                a = problem.graph.into[k]
+                others = others or (a != b and here[a])
+            if here[b] and others and abs(np.int64(votes[b]) - 2 * _ROUND) < least:
+                dispute, least = b, abs(np.int64(votes[b]) - 2 * _ROUND)
+        bound = min(below.least[0], before)
+        if dispute < 0:  # one tree is left: its score was its bound, but for rounding
+            continue
+        branches += 1
+        if count + 2 > room:
+            room *= 2
+            alive = np.concatenate((alive, np.empty_like(alive)))
+            u, v, bounds = (
+                np.concatenate((u, np.empty_like(u))),
+                np.concatenate((v, np.empty_like(v))),
+                np.concatenate((bounds, np.empty_like(bounds))),
+            )
+        m = problem.graph.position[problem.graph.modifier[dispute]]
+        within = votes[dispute] > 2 * _ROUND
+        for turn in range(2):  # the likelier branch is looked into first: it lies on top
+            alive[count], u[count], v[count], bounds[count] = here, below.at[0], below.at[1], bound
+            if (turn == 1) == within:
+                for k in range(
+                    problem.graph.into_first[problem.vertices[m]], problem.graph.into_first[problem.vertices[m + 1]]
+                ):
+                    a = problem.graph.into[k]
+                    alive[count, a] = a == dispute
+            else:
+                alive[count, dispute] = False
+            count += 1
+    state.least[0] = state.incumbent[0]
+    for k in range(count):
+        state.least[0] = max(state.least[0], bounds[k])
+    return Finished(taken, rounds, fixed, improved, branches)
