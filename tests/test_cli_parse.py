@@ -319,23 +319,34 @@ def test_a_reader_that_goes_away_is_no_error(model, large):
     process.stderr.close()
 
 
+@pytest.mark.parametrize("before", [None, b"something else"])
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_stopped_run_leaves_nothing(model, large, tmp_path, number, status):
+def test_a_stopped_run_leaves_whole_sentences(model, large, tmp_path, number, status, before):
     folder = tmp_path / "out"
     folder.mkdir()
+    target = folder / "out.conllu"
+    if before is not None:
+        target.write_bytes(before)
     process = subprocess.Popen(
-        [*COMMAND, "-m", model, "-o", folder / "out.conllu"], stdin=subprocess.PIPE, stderr=subprocess.PIPE
+        [*COMMAND, "-m", model, "-o", target], stdin=subprocess.PIPE, stderr=subprocess.PIPE
     )
     assert process.stdin is not None
     process.stdin.write(large.read_bytes())  # and it waits for more
     process.stdin.flush()
-    while not list(folder.iterdir()) and process.poll() is None:
+    while not any(path.suffix == ".tmp" for path in folder.iterdir()) and process.poll() is None:
         time.sleep(0.02)
     process.send_signal(number)
     _, err = process.communicate()
     assert process.returncode == status, err
     assert b"Traceback" not in err
-    assert list(folder.iterdir()) == []
+    kept = target if before is None else folder / "out.conllu.partial"
+    assert {path.name for path in folder.iterdir()} == {target.name, kept.name}
+    assert f"parsed so far are in {kept}" in err.decode()
+    parsed = kept.read_bytes()
+    assert not parsed or parsed.endswith(b"\n\n")
+    assert parsed.count(b"\n\n") <= large.read_bytes().count(b"\n\n")
+    if before is not None:
+        assert target.read_bytes() == before
 
 
 def test_an_error_comes_after_the_results_before_it():

@@ -14,6 +14,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "ArcGraph": "arcwise.parts.arc_graph",
     "ArcwiseError": "arcwise.errors",
+    "HeadAutomata": "arcwise.parts.head_automata",
     "InputError": "arcwise.errors",
     "ModelError": "arcwise.errors",
     "NoTreeError": "arcwise.errors",
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from arcwise.errors import NoTreeError as NoTreeError
     from arcwise.parts.arc_graph import ArcGraph as ArcGraph
     from arcwise.parts.arc_graph import PartScores as PartScores
+    from arcwise.parts.head_automata import HeadAutomata as HeadAutomata
     from arcwise.parts.scores import Scores as Scores
     from arcwise.pipeline.parser import Parser as Parser
     from arcwise.pipeline.parser import load as load

@@ -25,7 +25,6 @@ from arcwise.features.parts import (
     sibling_features,
     tri_sibling_features,
 )
-from arcwise.features.tree_parts import most_tree_features, tree_features
 from arcwise.parts.graph import make_graph
 from arcwise.search.chart import CHARTS, make_levels
 from arcwise.search.derivations import chart_tree
@@ -34,6 +33,7 @@ from arcwise.trees.blocks import is_projective
 from arcwise.trees.enumerate import all_trees
 from tests.features import naive
 from tests.features.test_features import numbered_anew, random_numbers, random_tree
+from tests.features.whole_trees import features_of
 
 VOCABULARY = vocabulary(np.array([5], np.uint64))
 CONJUNCTION = 211  # one of the coarse tags of `random_numbers`
@@ -162,10 +162,9 @@ def test_features_are_what_the_templates_say(chart: str, n: int, seed: int) -> N
 @given(st.integers(1, 20), st.integers(0, 10**6))
 def test_the_parts_of_a_tree(chart: str, n: int, seed: int) -> None:
     tokens, heads = hashed(random_numbers(n, seed)), random_tree(n, seed)
-    indices = np.empty(most_tree_features(n, TEMPLATES), np.uint32)
-    count = tree_features(CHARTS[chart], heads, tokens, TEMPLATES, 20, indices)
+    found = features_of(CHARTS[chart], heads, tokens, TEMPLATES, 20)
     expected = [i for part in parts_of(heads.tolist(), chart) for i in part_indices(tokens, part, 20)]
-    assert sorted(indices[:count].tolist()) == sorted(expected)
+    assert sorted(found.tolist()) == sorted(expected)
 
 
 # Scores
@@ -194,20 +193,19 @@ def test_the_best_tree_is_the_one_whose_features_weigh_most(
     tokens, graph = hashed(random_numbers(n, seed)), random_graph(n, seed, share)
     arcs = random.integers(-99, 100, len(graph.head)).astype(np.float64)
     levels = make_levels(graph, kind)
-    tables = part_scores(kind, graph, levels, arcs, tokens, weights)
+    tables = part_scores(kind, False, graph, levels, arcs, tokens, weights)
     tree = np.empty(n + 1, np.int32)
     score = chart_tree(graph, levels, kind, tables, single_root, tree)
 
     numbers = {
         arc: b for b, arc in enumerate(zip(graph.head.tolist(), graph.modifier.tolist(), strict=True)) if b
     }
-    indices = np.empty(most_tree_features(n, TEMPLATES), np.uint32)
     scores = {}
     for heads in all_trees(n, single_root):
         own = [numbers.get((int(heads[m]), m), 0) for m in range(1, n + 1)]
         if 0 not in own and is_projective(heads):
-            count = tree_features(kind, heads, tokens, TEMPLATES, bits, indices)
-            scores[tuple(own)] = arcs[own].sum() + table[indices[:count]].sum()
+            higher = features_of(kind, heads, tokens, TEMPLATES, bits)
+            scores[tuple(own)] = arcs[own].sum() + table[higher].sum()
     assert score == max(scores.values()) == scores[tuple(tree[1:].tolist())]
 
 

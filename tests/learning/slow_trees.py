@@ -10,7 +10,6 @@ import numpy as np
 from arcwise.features.attributes import vocabulary
 from arcwise.features.part_templates import compile_part_templates, no_part_templates
 from arcwise.features.parts import hash_part_tokens, make_part_tokens
-from arcwise.features.tree_parts import most_tree_features, tree_features
 from arcwise.learning.corpus import Corpus
 from arcwise.learning.online import Training
 from arcwise.learning.pruned import PrunedCorpus, prune_corpus
@@ -19,6 +18,7 @@ from arcwise.search.chart import CHARTS
 from arcwise.sums.pruning import BY_HEADS
 from arcwise.trees.blocks import is_projective
 from arcwise.trees.enumerate import all_trees
+from tests.features.whole_trees import features_of
 from tests.learning.corpora import TEMPLATES, Features, small_corpus
 
 ARC_BITS, LABEL_BITS, PART_BITS, COARSE_BITS = 12, 8, 12, 10
@@ -31,7 +31,7 @@ SEARCHES = ["spanning-tree", "eisner", *HIGHER]
 def search_of(name: str) -> Search | None:
     if name == "loopy":
         return LOOPY
-    return Search(CHARTS[name], False) if name in CHARTS else None
+    return Search(CHARTS[name], False, False) if name in CHARTS else None
 
 
 def space_of(search: str, labelled: bool = True) -> Space:
@@ -77,9 +77,8 @@ class SlowTrees:
         """Where the weights of the higher parts of a tree lie."""
         if self.search not in HIGHER:
             return np.empty(0, np.int64)
-        indices = np.empty(most_tree_features(self.n, PARTS), np.uint32)
-        count = tree_features(CHARTS[self.search], heads, self.tokens, PARTS, PART_BITS, indices)
-        return indices[:count].astype(np.int64) + (1 << ARC_BITS) + (LABELS << LABEL_BITS)
+        higher = features_of(CHARTS[self.search], heads, self.tokens, PARTS, PART_BITS)
+        return higher.astype(np.int64) + (1 << ARC_BITS) + (LABELS << LABEL_BITS)
 
     def label_scores(self, weights: np.ndarray, h: int, m: int) -> np.ndarray:
         """Of all labels, -inf for those not allowed."""

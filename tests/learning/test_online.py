@@ -191,7 +191,16 @@ def test_labels_that_are_not_known(name: str) -> None:
         training = random_training(sentence)
         before = training.weights.copy()
         online_epoch(
-            corpus, pruned(), np.array([sentence]), None, space_of(ALLOWED), True, LEARNERS[name], 0, training
+            corpus,
+            pruned(),
+            np.array([sentence]),
+            None,
+            None,
+            space_of(ALLOWED),
+            True,
+            LEARNERS[name],
+            0,
+            training,
         )
         moved = np.flatnonzero(training.weights != before)
         features = Features(CORPUS, sentence, ARC_BITS, LABEL_BITS)

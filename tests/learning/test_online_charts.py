@@ -8,7 +8,6 @@ import pytest
 from arcwise.features.attributes import vocabulary
 from arcwise.features.part_templates import compile_part_templates
 from arcwise.features.parts import hash_part_tokens, make_part_tokens
-from arcwise.features.tree_parts import most_tree_features, tree_features
 from arcwise.learning.online import LEARNERS, Learner, Training, online_epoch
 from arcwise.learning.pruned import PrunedCorpus, prune_corpus
 from arcwise.learning.space import Search, Space
@@ -16,6 +15,7 @@ from arcwise.search.chart import CHARTS
 from arcwise.sums.pruning import BY_HEADS
 from arcwise.trees.blocks import is_projective
 from arcwise.trees.enumerate import all_trees
+from tests.features.whole_trees import features_of
 from tests.learning.corpora import TEMPLATES, Features, small_corpus
 from tests.learning.slow_trees import make_training
 
@@ -48,7 +48,7 @@ def learn(
         CORPUS,
         arcs or pruned(),
         np.array(order),
-        Search(CHARTS[chart], False),
+        Search(CHARTS[chart], False, False),
         SPACE,
         single_root,
         learner,
@@ -73,9 +73,8 @@ class Slow:
 
     def places(self, heads: np.ndarray, labels: np.ndarray) -> np.ndarray:
         """Where the weights of all features of a labelled tree lie."""
-        indices = np.empty(most_tree_features(self.n, PARTS), np.uint32)
-        count = tree_features(self.kind, heads, self.tokens, PARTS, PART_BITS, indices)
-        places = [indices[:count].astype(np.int64) + len(self.weights) - (1 << PART_BITS)]
+        higher = features_of(self.kind, heads, self.tokens, PARTS, PART_BITS)
+        places = [higher.astype(np.int64) + len(self.weights) - (1 << PART_BITS)]
         for m in range(1, self.n + 1):
             arc, rows = self.arcs[heads[m], m]
             places += [arc, (1 << ARC_BITS) + rows * LABELS + labels[m]]

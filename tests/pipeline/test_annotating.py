@@ -34,6 +34,8 @@ def trees(ranks: list[int] | None, logs: list[float], arcs: list[float] | None) 
         np.array([3.25, -1e-9]),
         np.ones(2, np.bool_),
         ("root",),
+        np.zeros(2),
+        np.zeros((2, 1), np.int64),
         Probabilities(np.array(logs), found, found),
         None if ranks is None else np.array(ranks, np.int32),
     )

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from arcwise.errors import InputError
 from arcwise.parts.arcs import ANY_HEAD
 from arcwise.pipeline.confidence import unknown_trees
-from arcwise.pipeline.forest import Rows, find_forest
+from arcwise.pipeline.forest import find_forest, make_rows
 from arcwise.pipeline.model import SEARCHES, Model, Settings, load_model, save_model
 from arcwise.pipeline.parser import LONGEST_IN_CHART, Parser
 from arcwise.pipeline.sentences import ANY_LABEL
@@ -42,12 +42,11 @@ def chart_model(search: str, seed: int, single_root: bool = True, **changes: obj
 
 def score_given(model: Model, numbers: np.ndarray, trees: np.ndarray) -> np.ndarray:
     """The scores of given trees of one sentence."""
-    rows = Rows(
+    rows = make_rows(
         np.tile(numbers, (len(trees), 1)),
         np.arange(len(trees) + 1) * len(numbers),
         trees.reshape(-1).astype(np.int32),
         np.full(trees.size, ANY_LABEL, np.int32),
-        np.empty(len(trees)),
     )
     rows.find_trees(model.weights())
     np.testing.assert_array_equal(rows.heads.reshape(trees.shape), trees)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arcwise import ArcwiseError, InputError, NoTreeError, Parse, decode, k_best
+from arcwise import ArcwiseError, HeadAutomata, InputError, NoTreeError, Parse, Scores, decode, k_best
 
 S = np.arange(16.0).reshape(4, 4) % 7
 
@@ -62,13 +62,15 @@ SAME: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", SAME)
+@pytest.mark.parametrize("decoder", [None, "dual"])
 @pytest.mark.parametrize("projective", [False, True])
-def test_any_array_of_numbers_will_do(name, projective):
+def test_any_array_of_numbers_will_do(name, decoder, projective):
     expected = decode(S, projective=projective)
-    parse = decode(SAME[name], projective=projective)
+    parse = decode(SAME[name], projective=projective, decoder=decoder)
     assert parse.heads.tolist() == expected.heads.tolist()
     assert parse.score == expected.score
-    assert [p.score for p in decode([SAME[name], S], projective=projective)] == [expected.score] * 2
+    together = decode([SAME[name], S], projective=projective, decoder=decoder)
+    assert [p.score for p in together] == [expected.score] * 2
 
 
 REFUSED: dict[str, Any] = {
@@ -102,9 +104,23 @@ REFUSED: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_anything_else_is_refused(name):
+@pytest.mark.parametrize("decoder", [None, "dual"])
+def test_anything_else_is_refused(name, decoder):
     with pytest.raises(InputError):
-        decode(REFUSED[name])
+        decode(REFUSED[name], decoder=decoder)
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_anything_else_is_refused_as_a_table(name):
+    steps = np.zeros((4, 2, 2, 4))
+    for table in ("arcs", "siblings"):
+        with pytest.raises(InputError):
+            decode(Scores(**{"arcs": S, table: REFUSED[name] if REFUSED[name] is not None else "none"}))
+    for table in ("arcs", "left", "right", "left_end", "right_end"):
+        if table.endswith("_end") and REFUSED[name] is None:
+            continue
+        with pytest.raises(InputError):
+            decode(HeadAutomata(**{"arcs": S, "left": steps, "right": steps, table: REFUSED[name]}))
 
 
 @pytest.mark.parametrize(
@@ -114,7 +130,8 @@ def test_anything_else_is_refused(name):
         {"required": [(-1, 2)]}, {"required": [(0, 1), (2, 1)]}, {"required": 3}, {"required": [3]},
         {"required": ["ab"]}, {"required": [(0, 1)], "forbidden": [(0, 1)]}, {"forbidden": [(1, 2, 3)]},
         {"forbidden": [(0.5, 1)]}, {"forbidden": None}, {"decoder": "magic"}, {"decoder": "eisner"},
-        {"decoder": "spanning-tree", "projective": True},
+        {"decoder": "spanning-tree", "projective": True}, {"decoder": "dual", "required": [(0, 1), (2, 1)]},
+        {"decoder": "dual", "forbidden": None}, {"iterations": 0}, {"iterations": 2.0}, {"budget": -1}, {"budget": "9"},
     ],
 )  # fmt: skip
 def test_bad_options_are_refused(options):
@@ -148,10 +165,11 @@ def test_what_is_still_to_come_says_so(options):
         max_leaves=20,
     ),
     st.booleans(),
+    st.sampled_from([None, "dual"]),
 )
-def test_never_crashes(scores, projective):
+def test_never_crashes(scores, projective, decoder):
     try:
-        result = decode(scores, projective=projective)
+        result = decode(scores, projective=projective, decoder=decoder)
     except (InputError, NoTreeError):
         return
     assert isinstance(result, Parse | list)

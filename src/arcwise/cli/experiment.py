@@ -3,68 +3,61 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from arcwise.cli.terminal import jobs_option, say
+from arcwise.cli.terminal import jobs_option, progress_bar, say
 
 if TYPE_CHECKING:
     from arcwise.experiments.learners import Outcome
+    from arcwise.experiments.tables import Rows
 
-
-@click.command("experiment")
-@click.argument("name", type=click.Choice(["learners", "duality"]))
-@click.argument(
-    "treebanks", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False, path_type=Path)
+_folder = click.Path(exists=True, file_okay=False, path_type=Path)
+_file = click.Path(dir_okay=False, path_type=Path)
+_treebanks = click.argument("treebanks", nargs=-1, required=True, type=_folder)
+_write = click.option("--write", type=_file, help="Replace the table of this name in a Markdown file.")
+_table = click.option(
+    "-o", "--output", required=True, type=_file, metavar="TABLE.tsv", help="Where to write the table, tab-separated."
+)  # fmt: skip
+_epochs = click.option(
+    "--epochs", type=click.IntRange(1), default=8, show_default=True, help="Of training; the best is kept."
 )
-@click.option(
-    "--write",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Replace the table of this name in a Markdown file.",
-)
-@click.option(
-    "--log",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Keep what is done here; what is there is not done again.",
-)
-@jobs_option
-def command(name: str, treebanks: tuple[Path, ...], write: Path | None, log: Path | None, jobs: int) -> None:
-    """Run an experiment on TREEBANKS: folders with a file of each name train*, dev*, test*.
+_models = click.option(
+    "--models", type=click.Path(file_okay=False, path_type=Path),
+    help="Where trained models are kept; those that are there are not trained again.  [default: where the output is]",
+)  # fmt: skip
 
-    learners: perceptron, max-margin (exponentiated gradient) and log-linear (stochastic gradient) training on projective and on all
-    trees, as in Koo's thesis, tables 4.2 and 4.3, with sign tests over sentences.
 
-    duality: how the gap between primal and dual closes under exponentiated gradient, as appendix A of the thesis says; on the first
-    500 training sentences of every treebank.
+@click.group("experiment")
+def command() -> None:
+    """The papers' tables on treebanks of your own: folders with a file of each name train*, dev*, test*.
 
-    In the file of --write the lines between `<!-- NAME -->` and `<!-- end of NAME -->` are replaced.
+    In the file of --write the lines between `<!-- NAME -->` and `<!-- end of NAME -->` are replaced, where NAME is that of the
+    experiment.
 
     \b
     Example:
       arcwise experiment learners treebanks/hu_szeged treebanks/tr_imst --log learners.json
+      arcwise experiment automata treebanks/hu_szeged treebanks/tr_imst -o automata.tsv --models models
     """
-    from arcwise.experiments.learners import read_log, run_all, tables, treebank_files
-    from arcwise.experiments.writing import around_table
+
+
+@command.command()
+@_treebanks
+@_write
+@click.option("--log", type=_file, help="Keep what is done here; what is there is not done again.")
+@jobs_option
+def learners(treebanks: tuple[Path, ...], write: Path | None, log: Path | None, jobs: int) -> None:
+    """Perceptron, max-margin (exponentiated gradient) and log-linear (stochastic gradient) training on projective and on all trees,
+    as in Koo's thesis, tables 4.2 and 4.3, with sign tests over sentences.
+    """
+    from arcwise.experiments.learners import read_log, run_all, tables
     from arcwise.treebank.writing import open_output
 
-    for treebank in treebanks:
-        treebank_files(treebank)
-    if write is not None:
-        around_table(write, name)  # what is wrong there must not be found out at the end only
-    if name == "duality":
-        if log is not None:
-            raise click.UsageError("--log is for learners")
-        from arcwise.experiments.duality import gaps, table
-
-        lines = [
-            line
-            for treebank in treebanks
-            for line in (*table(treebank.resolve().name, list(gaps(treebank))), "")
-        ]
-        _show(lines, name, write)
-        return
+    _check(treebanks, "learners", write)
     done = {} if log is None else read_log(log)
 
     def keep() -> None:
@@ -78,7 +71,159 @@ def command(name: str, treebanks: tuple[Path, ...], write: Path | None, log: Pat
         keep()
 
     keep()
-    _show(list(tables(run_all(list(treebanks), jobs, done, tell))), name, write)
+    _show(list(tables(run_all(list(treebanks), jobs, done, tell))), "learners", write)
+
+
+@command.command()
+@_treebanks
+@_write
+def duality(treebanks: tuple[Path, ...], write: Path | None) -> None:
+    """How the gap between primal and dual closes under exponentiated gradient, as appendix A of Koo's thesis says; on the first 500
+    training sentences of every treebank.
+    """
+    from arcwise.experiments.duality import gaps, table
+
+    _check(treebanks, "duality", write)
+    lines = [
+        line for treebank in treebanks for line in (*table(treebank.resolve().name, list(gaps(treebank))), "")
+    ]
+    _show(lines, "duality", write)
+
+
+@command.command()
+@_treebanks
+@_table
+@_write
+@_epochs
+@_models
+@jobs_option
+def automata(
+    treebanks: tuple[Path, ...], output: Path, write: Path | None, epochs: int, models: Path | None, jobs: int
+) -> None:
+    """Arcs alone (MST) and head automata of siblings (Sib) and of grandparents and siblings (G+S): accuracy, proofs by dual
+    decomposition alone (K = 5000) and with the finish (exact), and CPU time, as in table 1 of Koo et al. 2010.
+
+    The table is rewritten after every treebank. A run that was stopped goes on with the models that it left.
+    """
+    from arcwise.experiments.automata import table_1, tables
+    from arcwise.experiments.tables import with_mean
+
+    _check(treebanks, "automata", write)
+    folder = _folder_of_models(output, models)
+    with progress_bar() as show:
+        growing = table_1(
+            list(treebanks), folder, epochs, jobs, lambda share: show("training and parsing", share, 1)
+        )
+        rows = _keep_last(output, "treebank", map(with_mean, growing))
+    _show(list(tables(rows)), "automata", write)
+
+
+@command.command()
+@_treebanks
+@_table
+@_write
+@_epochs
+@_models
+@jobs_option
+def projective(
+    treebanks: tuple[Path, ...], output: Path, write: Path | None, epochs: int, models: Path | None, jobs: int
+) -> None:
+    """Accuracy of Sib and G+S on the development treebanks with all trees and with projective trees (P-Sib, P-G+S), as in table 3 of
+    Koo et al. 2010. The models are those of `arcwise experiment automata`.
+    """
+    from arcwise.experiments.projective import table_3
+    from arcwise.experiments.tables import markdown, with_mean
+
+    _check(treebanks, "projective", write)
+    folder = _folder_of_models(output, models)
+    with progress_bar() as show:
+        growing = table_3(
+            list(treebanks), folder, epochs, jobs, lambda share: show("training and parsing", share, 1)
+        )
+        rows = _keep_last(output, "treebank", map(with_mean, growing))
+    _show(list(markdown("UAS dev", rows)), "projective", write)
+
+
+@command.command()
+@click.option("--instances", type=click.IntRange(1), default=1000, show_default=True, help="Of each kind.")
+@click.option("--words", type=click.IntRange(1, 40), default=10, show_default=True, help="Of an instance.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="The same gives the same scores."
+)
+@_table
+@_write
+@jobs_option
+def random(instances: int, words: int, seed: int, output: Path, write: Path | None, jobs: int) -> None:
+    """Proofs where all transitions of the automata have random scores, as in the last column of table 2 of Koo et al. 2010."""
+    from arcwise.experiments.random_instances import table_2
+    from arcwise.experiments.tables import markdown
+
+    _check((), "random", write)
+    ready: dict[str, dict[str, float]] = {}
+    with progress_bar() as show:
+        found = table_2(instances, words, seed, jobs, lambda share: show("searching", share, 1))
+        rows = _keep_last(output, "scores", (ready := {**ready, name: row} for name, row in found))
+    _show(list(markdown(f"{instances} instances of {words} words", rows)), "random", write)
+
+
+@command.command()
+@click.argument("treebank", type=_folder)
+@click.option("-o", "--output", required=True, type=_file, help="Where to write the curves, as JSON.")
+@click.option(
+    "--parts", type=click.Choice(["sibling", "grandchild", "grand-sibling"]), default="sibling", show_default=True,
+    help="What the automata score.",
+)  # fmt: skip
+@_epochs
+@_models
+def stopping(treebank: Path, output: Path, parts: str, epochs: int, models: Path | None) -> None:
+    """What dual decomposition gives on the development treebank if it stops after K = 1 to 5000 iterations, as in figure 4 of Koo et
+    al. 2010: accuracy, proofs, and trees that are the same as with 5000. `arcwise plot` draws the file.
+    """
+    from arcwise.evaluation.traces import write_stopping
+    from arcwise.experiments.stopping import stopping
+
+    _check((treebank,), "stopping", None)
+    folder = _folder_of_models(output, models)
+    with progress_bar() as show:
+        found = stopping(
+            treebank, parts, folder, epochs, lambda share: show("training and parsing", share, 1)
+        )
+    write_stopping(found, output)
+
+
+def _check(treebanks: tuple[Path, ...], name: str, write: Path | None) -> None:
+    """What is wrong with the files must not be found out at the end only."""
+    from arcwise.errors import InputError
+    from arcwise.experiments.learners import treebank_files
+    from arcwise.experiments.writing import around_table
+
+    for treebank in treebanks:
+        treebank_files(treebank)
+    if len({treebank.resolve().name for treebank in treebanks}) < len(treebanks):
+        raise InputError("two treebanks of one name", expected="folders of different names")
+    if write is not None:
+        around_table(write, name)
+
+
+def _folder_of_models(output: Path, models: Path | None) -> Path:
+    """Where models are kept, made if need be."""
+    from arcwise.errors import InputError
+
+    if not output.parent.is_dir():
+        raise InputError("no such folder", file=str(output.parent))
+    folder = models or output.parent
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _keep_last(output: Path, title: str, growing: Iterable[Rows]) -> Rows:
+    """Write a table whenever it has grown; returns the last."""
+    from arcwise.experiments.tables import write_table
+
+    rows: Rows = {}
+    for rows in growing:
+        write_table(output, title, rows)
+    return rows
 
 
 def _show(lines: list[str], name: str, write: Path | None) -> None:

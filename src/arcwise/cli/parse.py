@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import closing
-from dataclasses import dataclass
+from contextlib import closing, nullcontext
+from dataclasses import dataclass, field
 from io import BytesIO
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, cast
 
@@ -20,6 +21,7 @@ from arcwise.cli.rendering import (
     tree_width,
     wants_colour,
 )
+from arcwise.cli.searching import Tracer, describe_search
 from arcwise.cli.terminal import compiled_kernels, counted, duration, progress_bar, say
 from arcwise.errors import InputError, ModelError
 from arcwise.treebank.formats import CONLLU, FORMATS, Format, looks_like_columns
@@ -40,16 +42,26 @@ _RAW = ("text", "sentences", "words", "vertical")  # input that is no treebank
 
 @dataclass
 class _Tally:
-    """What was parsed: sentences, words, and how many sentences were too long for one search."""
+    """What was parsed: sentences, words, how many sentences were too long for one search, and how many trees are proved best.
+
+    worst: the largest gap. reports: by block, of every sentence, what dual decomposition took.
+    """
 
     sentences: int = 0
     words: int = 0
     cut: int = 0
+    certified: int = 0
+    worst: float = 0.0
+    reports: list[Any] = field(default_factory=list)
 
     def add(self, block: Block, trees: Trees) -> None:
         self.sentences += len(block)
         self.words += len(block.heads)
         self.cut += len(trees.whole) - int(trees.whole.sum())
+        self.certified += int(trees.certified.sum())
+        if trees.report.any():
+            self.worst = max(self.worst, float((trees.bounds - trees.scores).max()))
+            self.reports.append(trees.report)
 
 
 @click.command("parse")
@@ -88,6 +100,26 @@ class _Tally:
     "--min-risk", is_flag=True,
     help="Find the tree with the most right arcs to expect, instead of the likeliest.",
 )  # fmt: skip
+@click.option(
+    "--decoder", metavar="D",
+    help="How to search: a model of order 2 or 3 has dual and dual-projective, others have that which they were trained for.",
+)  # fmt: skip
+@click.option(
+    "--exact/--no-exact", default=True, show_default=True,
+    help="Go on until every tree is proved best, or stop dual decomposition after --iterations.",
+)  # fmt: skip
+@click.option(
+    "--iterations", type=click.IntRange(1), default=5000, show_default=True, metavar="K",
+    help="Steps of dual decomposition at most.",
+)  # fmt: skip
+@click.option(
+    "--budget", type=click.IntRange(1), metavar="STEPS",
+    help="After so many more steps an exact search gives up, too, and tells the gap.  [default: 1000000]",
+)  # fmt: skip
+@click.option(
+    "--trace", metavar="TRACE", type=click.Path(),
+    help="Write bound and score of every step of dual decomposition to this file, for `arcwise plot`.",
+)  # fmt: skip
 @click.option("--retag", is_flag=True, help="Write tags and lemmas anew where FILE has some.")
 @click.option(
     "--offsets", is_flag=True, help="Write where each token stands in the raw text, as TokenRange in MISC."
@@ -107,6 +139,11 @@ def command(
     confidence: bool,
     nbest: int | None,
     min_risk: bool,
+    decoder: str | None,
+    exact: bool,
+    iterations: int,
+    budget: int | None,
+    trace: str | None,
     retag: bool,
     offsets: bool,
     skip_bad: bool,
@@ -119,7 +156,8 @@ def command(
     sentence, --format words that its words are separated by spaces too, --format vertical that each line is a word and a
     blank line ends a sentence. Sentences without tags are tagged. In a treebank heads and labels are written anew, all else
     goes through byte for byte. OUT appears when it is complete, may be FILE itself, and is compressed if its name ends in
-    .gz, .xz or .zst. A sentence of raw text is cut after 1000 words at the latest; one of
+    .gz, .xz or .zst. If the run is interrupted, OUT has all sentences up to the last one finished; OUT.partial has them, if there was a
+    file OUT before. A sentence of raw text is cut after 1000 words at the latest; one of
     a treebank of more than 2000 words (300 with a projective model) is parsed in pieces.
 
     --confidence adds to MISC of every word ArcProb, the probability of its head among all trees, and LabelProb, that of its
@@ -127,6 +165,10 @@ def command(
     writes every sentence once for each of its K best trees, with the comments `# rank = `, `# tree_score = ` and
     `# tree_prob = `; the first is the one that is written without it. All trees are those of the arcs that the pruner keeps,
     with what --keep gives: that is certain then. A sentence that is parsed in pieces has its best tree and no probabilities.
+
+    Models of order 2 and 3 over all trees are searched by dual decomposition (--decoder dual), which proves nearly all trees
+    best, and by fixing arcs and branching where it does not: every tree is proved best, or the summary says how large a gap
+    is left. --no-exact writes the best tree seen in K steps. --decoder dual-projective finds the best projective tree.
 
     -f conllu writes CoNLL-U, from which the raw text can be recovered (SpaceAfter, SpacesAfter in MISC). -f tree draws every
     tree for a terminal, folded to its width, in colours unless NO_COLOR is set; -f svg, -f latex (tikz-dependency) and
@@ -149,11 +191,18 @@ def command(
       arcwise parse --text "They saw her duck." --nbest 3
       zcat text.conllu.gz | arcwise parse --model my.arcwise -f json | head
       arcwise parse --text "Draw me." -f svg -o trees.svg
+      arcwise parse test.conllu --model third.arcwise --decoder dual --trace test.trace -o parsed.conllu
     """
     if text is not None and source != "-":
         raise click.UsageError("FILE and --text exclude each other")
     if nbest is not None and min_risk:
         raise click.UsageError("--nbest and --min-risk exclude each other")
+    if trace == "-":
+        raise click.UsageError("--trace needs the name of a file")
+    if trace is not None and (nbest is not None or min_risk or confidence):
+        raise click.UsageError(
+            "--trace goes with the best tree only, without --nbest, --min-risk and --confidence"
+        )
     started = perf_counter()
     on_screen = output == "-" and sys.stdout.isatty()  # then the trees themselves show the progress
     with progress_bar(not quiet, only_compiling=on_screen) as show:
@@ -161,7 +210,8 @@ def command(
         from arcwise.pipeline.streaming import map_in_order
         from arcwise.treebank.writing import open_output
 
-        parser = load(model)
+        given = {} if budget is None else {"budget": budget}
+        parser = load(model).searching(decoder, exact=exact, iterations=iterations, **given)
         if retag and parser.tagger is None:
             raise ModelError(
                 f"{model}: the model cannot tag: it was trained on the treebank's own tags, or none"
@@ -181,8 +231,16 @@ def command(
             )
             tally = _Tally()
 
+            def kept(path: Path) -> None:
+                say(f"interrupted: {counted(tally.sentences, 'sentence')} parsed so far are in {path}")
+
+            tracer = None if trace is None else Tracer(trace, parser)
+
             def parse(block: Block) -> tuple[Block, Trees, Any]:
                 block = parser.tag_block(block, anew=retag)
+                if tracer is not None:
+                    trees = tracer.parse(block, keep)
+                    return block, trees, render.block(parser, block, trees)
                 if nbest is None:
                     trees = parser.parse_block(block, keep, confidence=confidence, min_risk=min_risk)
                     return block, trees, render.block(parser, block, trees)
@@ -195,7 +253,11 @@ def command(
                     tally.add(block, trees)
                     yield part
 
-            with open_output(output) as file, closing(map_in_order(parse, reader, jobs)) as parsed:
+            with (
+                open_output(output, interrupted=None if output_format in PICTURES else kept) as file,
+                tracer or nullcontext(),
+                closing(map_in_order(parse, reader, 1 if tracer else jobs)) as parsed,
+            ):
                 for data in render.document(counted_parts(parsed)):
                     file.write(data)
     if not quiet and not (on_screen and text is not None):
@@ -298,5 +360,8 @@ def _summary(
     )
     if tally.cut:
         say(f"{counted(tally.cut, 'sentence')} of more than {longest} words parsed in pieces of this length")
+    if tally.reports:
+        for line in describe_search(tally.reports, tally.certified, tally.sentences, tally.worst):
+            say(line)
     if reader.skipped:
         say(f"skipped {counted(reader.skipped, 'bad sentence')}; the first: {reader.skipped_errors[0]}")

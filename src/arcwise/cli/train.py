@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 # The charts of every order, the one picked if none is named last.
 _ORDERS = {"1": ("eisner",), "2": ("sibling", "model0", "carreras"), "3": ("model2", "model1")}
 SEARCHES = [chart for charts in _ORDERS.values() for chart in charts]
+# The same for head automata, which find all trees.
+_AUTOMATA = {"2": ("sibling", "grandchild"), "3": ("grand-sibling",)}
+PARTS = list(dict.fromkeys([*SEARCHES, *(parts for order in _AUTOMATA.values() for parts in order)]))
 PRUNINGS = ("heads", "trees", "projective")
 LEARNERS = ("mira", "perceptron", "log-linear", "max-margin")
 OPTIMISERS = ("online", "sgd", "adagrad", "eg", "batch-eg", "lbfgs", "cg")
@@ -37,13 +40,13 @@ _SIZES: dict[str, dict[str, int]] = {
 @click.option("-o", "--output", required=True, metavar="MODEL", help="Where to write the model.")
 @click.option(
     "--order", type=click.Choice(["1", "2", "3"]),
-    help="How many arcs are scored together at most; 2 and 3 need --projective, 2 with log-linear does not.  "
-    "[default: 1, or that of --parts]",
+    help="How many arcs are scored together at most.  [default: 1, or that of --parts]",
 )  # fmt: skip
 @click.option("--projective", is_flag=True, help="Only trees whose arcs do not cross, found by a chart.")
 @click.option(
-    "--parts", type=click.Choice(SEARCHES),
-    help="The chart, instead of the one that --order picks (eisner, carreras or model1).",
+    "--parts", type=click.Choice(PARTS),
+    help="What is scored, instead of what --order picks (grandchild or grand-sibling; with --projective the chart: eisner, carreras "
+    "or model1).",
 )  # fmt: skip
 @click.option(
     "--prune", "beam", type=click.FloatRange(0, 1), metavar="SHARE",
@@ -62,6 +65,10 @@ _SIZES: dict[str, dict[str, int]] = {
 @click.option(
     "--optimiser", type=click.Choice(OPTIMISERS),
     help="How the objective of log-linear (default: sgd) and max-margin (sgd) is minimised.",
+)  # fmt: skip
+@click.option(
+    "--steps", type=click.IntRange(0), metavar="K",
+    help="Steps of dual decomposition for a sentence in training; 0 learns from what each word takes on its own.  [default: 0]",
 )  # fmt: skip
 @click.option(
     "--tune", is_flag=True,
@@ -156,18 +163,21 @@ def command(
 
     given = {name: value for name, value in options.items() if value is not None}
     settings: dict[str, Any] = dict(_SIZES[size])
+    orders = _ORDERS if projective else _AUTOMATA
     if order is None:
-        order = next((order for order, charts in _ORDERS.items() if parts in charts), "1")
-    if parts is not None and parts not in _ORDERS[order]:
-        raise click.UsageError(f"--parts {parts} is not of order {order}")
+        order = next((order for order, known in orders.items() if parts in known), "1")
+    if parts is not None and parts not in orders.get(order, ()):
+        if parts in [known for names in orders.values() for known in names]:
+            raise click.UsageError(f"--parts {parts} is not of order {order}")
+        raise click.UsageError(
+            f"--parts {parts} is for {'all trees: leave out' if projective else 'charts: add'} --projective"
+        )
     if projective:
         settings |= {"search": parts or _ORDERS[order][-1], "threshold": _THRESHOLD, "pruning": "projective"}
     elif order == "2" and parts is None and options["learner"] == "log-linear":
         settings["search"] = "belief-propagation"
-    elif order != "1" or parts is not None:
-        raise click.UsageError(
-            "--order 3, --parts, and --order 2 with other learners than log-linear need --projective"
-        )
+    elif order != "1":
+        settings["search"] = f"dual-{parts or _AUTOMATA[order][-1]}"
     if beam is not None and math.isnan(beam):
         raise click.UsageError("--prune nan")
     if beam is not None:

@@ -107,7 +107,7 @@ def parse(model: Model, corpus: Corpus, projective: bool) -> Heads:
     rows = unknown_trees(corpus.numbers, corpus.starts)
     sizes = np.diff(corpus.starts)
     matrices = np.empty(int(np.square(sizes).sum()) if projective else 0)
-    rows.find_trees(model.weights(), matrices)
+    rows.find_trees(model.weights(), matrices=matrices)
     if projective:
         found = np.empty(len(rows.heads), np.int32)
         codes = eisner_trees(matrices, sizes - 1, model.single_root, found)

@@ -167,8 +167,8 @@ def _visit_grandchildren(
 
 @kernel
 def _visit_grand_siblings(
-    graph: Graph, level: Level, tokens: PartTokens, weights: PartWeights, room: _Room, slot: Floats, first: Floats,
-    last: Floats, move: Move | None,
+    graph: Graph, level: Level, tokens: PartTokens, weights: PartWeights, room: _Room, crossing: bool, slot: Floats,
+    first: Floats, last: Floats, move: Move | None,
 ) -> None:  # fmt: skip
     """Grand-siblings: `slot` by slots of level 1; START in `first` and END in `last`, unless it is empty, by steps."""
     begin, end = weights.templates.grand_siblings, weights.templates.tri_siblings
@@ -178,7 +178,8 @@ def _visit_grand_siblings(
         g, h = int(graph.head[a]), int(graph.modifier[a])
         for side in range(2):
             b, stop = _arcs(graph, h, side)
-            stop = _within(graph, g, h, b, stop)
+            if not crossing:
+                stop = _within(graph, g, h, b, stop)
             if b == stop:
                 continue
             words = graph.modifier[b:stop]
@@ -262,14 +263,15 @@ def _visit_inner(graph: Graph, level: Level, by_step: Floats, by_slot: Floats, b
 
 @kernel
 def part_scores(
-    kind: Kind, graph: Graph, levels: tuple[Level, Level, Level], arcs: Floats, tokens: PartTokens, weights: PartWeights
+    kind: Kind, crossing: bool, graph: Graph, levels: tuple[Level, Level, Level], arcs: Floats, tokens: PartTokens,
+    weights: PartWeights,
 ) -> Tables:  # fmt: skip
-    """The tables for a chart of the given kind, in units of the weights. arcs: the scores of the arcs themselves, by arc.
+    """The tables for a chart or automata of the given kind, in units of the weights. arcs: the scores of the arcs themselves, by arc.
 
-    For the charts that know at most one ancestor, and with two siblings none in incomplete spans. Where these know it, all
+    For kinds that know at most one ancestor, and with two siblings none in incomplete spans. Where these know it, all
     grandchildren and grand-siblings are scored, else the outermost grandchild and, with two siblings, the outermost two and the
-    outermost pair of grand-siblings; in all of them null parts and both ends of the siblings. Parts that no projective tree has
-    are left at 0.
+    outermost pair of grand-siblings; in all of them null parts and both ends of the siblings. crossing: whether trees need not be
+    projective; else parts that no projective tree has are left at 0. Without templates of grand-siblings these have no table.
     """
     level, empty, room = levels[0], np.empty(0), _make_room(tokens)
     first = last = pair = slot = second = triple = only = last_pair = none = empty
@@ -283,18 +285,19 @@ def part_scores(
     if kind.complete > 0:
         steps = level.steps[len(level.steps) - 1]
         grandchildren, none = np.zeros(steps), np.zeros(2 * len(arcs))
-        _visit_grandchildren(graph, level, tokens, weights, room, False, grandchildren, none, None)
+        _visit_grandchildren(graph, level, tokens, weights, room, crossing, grandchildren, none, None)
         if kind.siblings > 0:
             by_arc, last = last, np.zeros(steps)
             add_by_steps(graph, level, by_arc, last)
         if kind.siblings > 0 and kind.incomplete > 0:
             by_arc, first = first, np.zeros(steps)
             add_by_steps(graph, level, by_arc, first)
-            slot = np.zeros(level.slots[len(level.slots) - 1])
-            _visit_grand_siblings(graph, level, tokens, weights, room, slot, first, last, None)
+            if weights.templates.tri_siblings > weights.templates.grand_siblings:
+                slot = np.zeros(level.slots[len(level.slots) - 1])
+                _visit_grand_siblings(graph, level, tokens, weights, room, crossing, slot, first, last, None)
         if kind.siblings > 1:
             last_pair, only = np.zeros(level.slots[len(level.slots) - 1]), np.zeros(steps)
-            _visit_grand_siblings(graph, level, tokens, weights, room, last_pair, only, empty, None)
+            _visit_grand_siblings(graph, level, tokens, weights, room, crossing, last_pair, only, empty, None)
             _visit_inner(graph, level, grandchildren, last_pair, False)
         if kind.incomplete == 0 and kind.siblings > 0:
             last += grandchildren
@@ -306,7 +309,7 @@ def part_scores(
 
 @kernel
 def move_parts(
-    kind: Kind, graph: Graph, levels: tuple[Level, Level, Level], gradient: Tables, tokens: PartTokens,
+    kind: Kind, crossing: bool, graph: Graph, levels: tuple[Level, Level, Level], gradient: Tables, tokens: PartTokens,
     weights: PartWeights, move: Move,
 ) -> None:  # fmt: skip
     """Move the weights of all higher parts along a gradient that is given by entries of the tables of `part_scores`.
@@ -326,17 +329,32 @@ def move_parts(
         _visit_tri_siblings(graph, tokens, weights, room, gradient.second, gradient.triple, move)
     if kind.complete > 0:
         grandchildren = gradient.step if kind.incomplete > 0 else gradient.last
-        if kind.siblings > 0 and kind.incomplete > 0:
+        if (
+            kind.siblings > 0
+            and kind.incomplete > 0
+            and weights.templates.tri_siblings > weights.templates.grand_siblings
+        ):
             _visit_grand_siblings(
-                graph, level, tokens, weights, room, gradient.slot, gradient.first, gradient.last, move
+                graph,
+                level,
+                tokens,
+                weights,
+                room,
+                crossing,
+                gradient.slot,
+                gradient.first,
+                gradient.last,
+                move,
             )
         if kind.siblings > 1:
             _visit_grand_siblings(
-                graph, level, tokens, weights, room, gradient.last_pair, gradient.only, empty, move
+                graph, level, tokens, weights, room, crossing, gradient.last_pair, gradient.only, empty, move
             )
             grandchildren = grandchildren.copy()
             _visit_inner(graph, level, grandchildren, gradient.last_pair, True)
-        _visit_grandchildren(graph, level, tokens, weights, room, False, grandchildren, gradient.none, move)
+        _visit_grandchildren(
+            graph, level, tokens, weights, room, crossing, grandchildren, gradient.none, move
+        )
 
 
 @kernel

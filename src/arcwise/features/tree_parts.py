@@ -1,4 +1,4 @@
-"""The features of all higher parts of a tree."""
+"""The features of all higher parts of a tree, or of whatever modifiers words take."""
 
 from __future__ import annotations
 
@@ -16,58 +16,56 @@ from arcwise.features.parts import (
     tri_sibling_features,
 )
 from arcwise.kernels import kernel
+from arcwise.parts.graph import Graph, Ints
 from arcwise.parts.tables import Kind
 
 
 @kernel
-def most_tree_features(longest: int, templates: PartTemplates) -> int:
-    """How many features the higher parts of a tree of up to `longest` words can have."""
+def most_tree_features(words: int, arcs: int, templates: PartTemplates) -> int:
+    """How many features the higher parts of so many arcs between so many words can have."""
     grandchildren = templates.grand_siblings - templates.grandchildren
-    # Each modifier closes at most one side, and has no modifiers on two sides at most.
-    return 2 * (longest + 1) * (2 * templates.end + grandchildren)
+    # Each modifier closes at most one side, and a word has no modifiers on two sides at most.
+    return 2 * arcs * (2 * templates.end + grandchildren) + 4 * (words + 1) * grandchildren
 
 
 @kernel
 def tree_features(
-    kind: Kind, heads: NDArray[np.int32], tokens: PartTokens, templates: PartTemplates, bits: int, indices: Indices
+    kind: Kind, graph: Graph, taken: NDArray[np.bool_], up: Ints, tokens: PartTokens, templates: PartTemplates, bits: int,
+    indices: Indices,
 ) -> int:  # fmt: skip
-    """Fill `indices` with the features of all parts that a chart of this kind scores in a tree; returns how many. O(n) parts.
+    """Fill `indices` with the features of all parts that a search of this kind scores; returns how many. O(arcs) and the parts.
 
-    The parts are those of `arcwise.features.part_scores`.
+    taken: the arcs of a tree, or those that head automata take. up: the arc into each word that grandchildren go by, 0 for the
+    root. The parts are those of `arcwise.features.part_scores`.
     """
-    size, none = len(heads), nobody(tokens)
-    nearest, farther = (
-        np.full((2, size), -1, np.int32),
-        np.full(size, -1, np.int32),
-    )  # of a head; than a modifier
-    for m in range(1, size):
-        if m < heads[m]:
-            farther[m], nearest[0, heads[m]] = nearest[0, heads[m]], m
-    for m in range(size - 1, 0, -1):
-        if heads[m] < m:
-            farther[m], nearest[1, heads[m]] = nearest[1, heads[m]], m
-    k = 0
-    for h in range(size):
-        g = int(heads[h])
+    none, k = nobody(tokens), 0
+    for h in range(len(graph.position)):
+        g = int(graph.head[up[h]])
         grand = kind.complete > 0 and h > 0
         for side in range(2):
             right = side == 1
+            begin, end = (graph.right[h], graph.out[h + 1]) if right else (graph.out[h], graph.right[h])
+            last = begin - 1  # the last arc taken
+            for b in range(begin, end):
+                last = b if taken[b] else last
             t = s = none
-            m = int(nearest[side, h])
-            if m < 0 and grand:
+            if last < begin and grand:
                 k += grandchild_features(tokens, templates, bits, right, g, h, none, indices[k:])
-            while m >= 0:
+            for b in range(begin, last + 1):
+                if not taken[b]:
+                    continue
+                m = int(graph.modifier[b])
                 if kind.siblings > 0:
                     k += sibling_features(tokens, templates, bits, right, h, s, m, indices[k:])
                 if kind.siblings > 1 and s != none:
                     k += tri_sibling_features(tokens, templates, bits, right, h, t, s, m, indices[k:])
-                if grand and (kind.incomplete > 0 or farther[m] < 0):
+                if grand and (kind.incomplete > 0 or b == last):
                     k += grandchild_features(tokens, templates, bits, right, g, h, m, indices[k:])
                     if kind.incomplete == 0 and kind.siblings > 1 and s != none:
                         k += grandchild_features(tokens, templates, bits, right, g, h, s, indices[k:])
                     if kind.siblings + kind.incomplete > 1:
                         k += grand_sibling_features(tokens, templates, bits, right, g, h, s, m, indices[k:])
-                t, s, m = s, m, int(farther[m])
+                t, s = s, m
             if kind.siblings > 0 and s != none:
                 k += sibling_features(tokens, templates, bits, right, h, s, none, indices[k:])
                 if grand and kind.incomplete > 0:

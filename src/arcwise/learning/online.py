@@ -12,9 +12,10 @@ from arcwise.features.tokens import longest_sentence
 from arcwise.features.tree_parts import most_tree_features, tree_features
 from arcwise.kernels import kernel
 from arcwise.learning.corpus import Corpus
-from arcwise.learning.oracles import add_to_arcs, best_tree, right_arcs
+from arcwise.learning.oracles import add_to_arcs, best_arcs, best_tree, right_arcs
 from arcwise.learning.pruned import PrunedCorpus
 from arcwise.learning.space import (
+    Levels,
     Scratch,
     Search,
     Space,
@@ -27,7 +28,8 @@ from arcwise.learning.space import (
     score_parts,
 )
 from arcwise.parts.graph import Graph, Ints
-from arcwise.parts.tables import Floats
+from arcwise.parts.tables import Floats, Tables
+from arcwise.search.automata import Flags
 
 
 class Learner(NamedTuple):
@@ -136,6 +138,139 @@ def _best_labels(
         best[b], scores[b] = label, top
 
 
+class Lesson(NamedTuple):
+    """A sentence as it is learned from.
+
+    own: the scores of the arcs alone, labels: (arcs, labels) those of their labels, tables: those of all parts, and plain: of `step`
+    there; all by the weights as they are, but that `step` also has what the search is to go by. best, scores: of every arc the best
+    label and what that and costs add. found, up: the arcs that the search took, and the one that it supposes into each word. right,
+    right_up: the same of the right tree, and right_labels its labels.
+    """
+
+    graph: Graph
+    levels: Levels
+    tables: Tables
+    plain: Floats
+    own: Floats
+    labels: NDArray[np.float32]
+    best: Ints
+    scores: Floats
+    found: Flags
+    up: Ints
+    right: Flags
+    right_up: Ints
+    right_labels: Ints
+
+
+@kernel
+def begin_lesson(
+    corpus: Corpus, pruned: PrunedCorpus, s: int, search: Search | None, space: Space, training: Training, scratch: Scratch
+) -> tuple[Lesson, bool]:  # fmt: skip
+    """Score sentence s; and whether its right tree is known, with its labels, if they are learned."""
+    first, end = corpus.starts[s], corpus.starts[s + 1]
+    size, number = end - first, labels_learned(space)
+    graph = kept_graph(corpus, pruned, s)
+    levels, arcs = levels_of(search, graph), len(graph.head)
+    own, labels = np.empty(arcs), np.empty((arcs, number), np.float32)
+    hash_sentence(space, corpus.numbers[first:end], scratch)
+    score_arcs(space, training.weights, graph, scratch, own, labels)
+    tables = score_parts(search, space, training.weights, graph, levels, own.copy(), scratch)
+    right_up, right_labels = np.empty(size, np.int32), corpus.labels[first:end].copy()
+    whole = right_arcs(graph, corpus.heads[first:end], right_up)
+    if number > 0 and right_labels[1:].min() < 0:
+        whole = False
+    lesson = Lesson(
+        graph, levels, tables, tables.step.copy(), own, labels, np.full(arcs, -1, np.int32), np.zeros(arcs),
+        np.empty(arcs, np.bool_), np.empty(size, np.int32), np.zeros(arcs, np.bool_), right_up, right_labels,
+    )  # fmt: skip
+    return lesson, whole
+
+
+@kernel
+def add_costs(
+    corpus: Corpus, s: int, search: Search | None, learner: Learner, completing: bool, lesson: Lesson
+) -> None:
+    """Make the scores of arcs those that the search goes by: with their best labels, and the costs of these and of the arcs.
+
+    An arc too many and an arc too few cost one half each, so that a wrong head costs one. completing: what is known must be, and
+    nothing costs anything.
+    """
+    graph, scores, cost = lesson.graph, lesson.scores, learner.cost
+    heads, labels = corpus.heads[corpus.starts[s] :], corpus.labels[corpus.starts[s] :]
+    scores[:] = 0.0
+    _best_labels(graph, lesson.labels, labels, -np.inf if completing else cost, lesson.best, scores)
+    for b in range(1, len(scores)):
+        head = heads[graph.modifier[b]]
+        if head >= 0 and head != graph.head[b]:
+            scores[b] += -np.inf if completing else 0.5 * cost
+        elif head >= 0 and not completing:
+            scores[b] -= 0.5 * cost
+    lesson.tables.step[:] = lesson.plain
+    add_to_arcs(search, graph, lesson.levels, scores, lesson.tables.step)
+
+
+@kernel
+def complete(lesson: Lesson) -> None:
+    """What was found is the right tree, and its best labels are right."""
+    lesson.right_up[:] = lesson.up
+    for m in range(1, len(lesson.up)):
+        lesson.right_labels[m] = lesson.best[lesson.up[m]]
+
+
+@kernel
+def end_lesson(
+    corpus: Corpus, s: int, search: Search | None, space: Space, learner: Learner, step: int, training: Training,
+    scratch: Scratch, lesson: Lesson,
+) -> tuple[int, int]:  # fmt: skip
+    """Move the weights from what was found to the right tree; step: how many were made before. Returns how many heads, and how many
+    labels of right heads, were wrong.
+    """
+    first, number = corpus.starts[s], labels_learned(space)
+    known_heads, known_labels = corpus.heads[first:], corpus.labels[first:]
+    graph, found, right, best = lesson.graph, lesson.found, lesson.right, lesson.best
+    words, arcs = len(lesson.up) - 1, len(graph.head)
+    right[lesson.right_up[1:]] = True
+    taken = found.sum() + words
+    most_parts = most_tree_features(words, arcs, space.parts)
+    changed = np.empty(taken * (len(scratch.indices) + len(scratch.rows)) + 2 * most_parts, np.uint32)
+    cost, changes, wrong_heads, wrong_labels, other = 0.0, 0, 0, 0, False
+    for b in range(1, arcs):
+        h, m = graph.head[b], graph.modifier[b]
+        if found[b] and number > 0 and known_labels[m] >= 0 and best[b] != known_labels[m]:
+            cost += learner.cost
+        if found[b] != right[b]:
+            other = True
+            wrong_heads += 1 if right[b] else 0
+            cost += 0.5 * learner.cost if known_heads[m] >= 0 else 0.0
+            sign = 1 if right[b] else -1
+            changes = _count_arc(training, space, scratch, h, m, sign, changed, changes)
+        elif not found[b] or number == 0 or best[b] == lesson.right_labels[m]:
+            continue
+        else:
+            wrong_labels += 1
+        if number > 0 and right[b]:
+            changes = _count_label(
+                training, space, scratch, h, m, lesson.right_labels[m], 1, changed, changes
+            )
+        if number > 0 and found[b]:
+            changes = _count_label(training, space, scratch, h, m, best[b], -1, changed, changes)
+    if search is not None and space.parts.end > 0:
+        for m in range(1, words + 1):
+            other = other or (search.kind.complete > 0 and lesson.up[m] != lesson.right_up[m])
+        parts = np.empty(most_parts if other else 0, np.uint32)
+        base = len(training.weights) - (1 << space.part_bits)
+        for sign in (1, -1) if other else (0, 0):
+            if sign != 0:
+                flags, up = (right, lesson.right_up) if sign > 0 else (found, lesson.up)
+                count = tree_features(
+                    search.kind, graph, flags, up, scratch.part_tokens, space.parts, space.part_bits, parts
+                )
+                changes = _count_features(training, parts[:count], base, 1, sign, changed, changes)
+    if changes > 0:
+        _move_weights(training, changed, changes, learner, cost, step)
+    return wrong_heads, wrong_labels
+
+
 @kernel
 def online_epoch(
     corpus: Corpus,
@@ -155,74 +290,50 @@ def online_epoch(
     The arcs kept must hold the right tree. Where heads or labels are not known (-1), it is the best tree by the weights as they are
     that has the known ones, and errors in unknown heads and labels have no cost.
     """
-    longest = longest_sentence(corpus.starts)
-    scratch, number = make_scratch(space, longest), labels_learned(space)
-    most_parts = most_tree_features(longest, space.parts)
-    changed = np.empty(2 * longest * (len(scratch.indices) + len(scratch.rows)) + 2 * most_parts, np.uint32)
-    parts, part_base = np.empty(most_parts, np.uint32), len(training.weights) - (1 << space.part_bits)
+    scratch = make_scratch(space, longest_sentence(corpus.starts))
     wrong_heads, wrong_labels = 0, 0
     for s in order:
-        step += 1
-        begin, end = corpus.starts[s], corpus.starts[s + 1]
-        size = end - begin
-        graph = kept_graph(corpus, pruned, s)
-        levels = levels_of(search, graph)
-        arcs, labels = np.empty(len(graph.head)), np.empty((len(graph.head), number), np.float32)
-        hash_sentence(space, corpus.numbers[begin:end], scratch)
-        score_arcs(space, training.weights, graph, scratch, arcs, labels)
-        tables = score_parts(search, space, training.weights, graph, levels, arcs, scratch)
-        known_heads, known_labels = corpus.heads[begin:end], corpus.labels[begin:end]
-
-        found, right = np.empty(size, np.int32), np.empty(size, np.int32)
-        best, scores = np.full(len(arcs), -1, np.int32), np.zeros(len(arcs))
-        right_labels = known_labels
-        whole = right_arcs(graph, known_heads, right)
-        if not whole or (number > 0 and known_labels[1:].min() < 0):
-            plain = tables.step.copy()
-            _best_labels(graph, labels, known_labels, -np.inf, best, scores)
-            for b in range(1, len(arcs)):
-                if known_heads[graph.modifier[b]] >= 0 and known_heads[graph.modifier[b]] != graph.head[b]:
-                    scores[b] = -np.inf
-            add_to_arcs(search, graph, levels, scores, tables.step)
-            best_tree(search, graph, levels, tables, single_root, right)
-            tables.step[:] = plain
-            right_labels = np.empty(size, np.int32)
-            for m in range(1, size):
-                right_labels[m] = best[right[m]]
-            scores[:] = 0.0
-        _best_labels(graph, labels, known_labels, learner.cost, best, scores)
-        for b in range(1, len(arcs)):
-            if known_heads[graph.modifier[b]] >= 0 and known_heads[graph.modifier[b]] != graph.head[b]:
-                scores[b] += learner.cost
-        add_to_arcs(search, graph, levels, scores, tables.step)
-        best_tree(search, graph, levels, tables, single_root, found)
-
-        cost, changes, other_tree = 0.0, 0, False
-        for m in range(1, size):
-            g, h, label = graph.head[right[m]], graph.head[found[m]], best[found[m]]
-            if h == g and (number == 0 or label == right_labels[m]):
+        lesson, whole = begin_lesson(corpus, pruned, s, search, space, training, scratch)
+        for completing in (True, False):
+            if completing and whole:
                 continue
-            if number > 0 and known_labels[m] >= 0 and label != known_labels[m]:
-                cost += learner.cost
-            if h != g:
-                wrong_heads += 1
-                other_tree = True
-                if known_heads[m] >= 0:
-                    cost += learner.cost
-                changes = _count_arc(training, space, scratch, g, m, 1, changed, changes)
-                changes = _count_arc(training, space, scratch, h, m, -1, changed, changes)
-            else:
-                wrong_labels += 1
-            if number > 0:
-                changes = _count_label(training, space, scratch, g, m, right_labels[m], 1, changed, changes)
-                changes = _count_label(training, space, scratch, h, m, label, -1, changed, changes)
-        if search is not None and space.parts.end > 0 and other_tree:
-            for tree, sign in ((right, 1), (found, -1)):
-                heads = graph.head[tree]
-                count = tree_features(
-                    search.kind, heads, scratch.part_tokens, space.parts, space.part_bits, parts
-                )
-                changes = _count_features(training, parts[:count], part_base, 1, sign, changed, changes)
-        if changes > 0:
-            _move_weights(training, changed, changes, learner, cost, step - 1)
+            add_costs(corpus, s, search, learner, completing, lesson)
+            lesson.found[:] = False
+            score = best_tree(search, lesson.graph, lesson.levels, lesson.tables, single_root, lesson.up)
+            if score == -np.inf:
+                lesson.up[:] = 0
+            elif not completing:
+                lesson.found[lesson.up[1:]] = True
+            if completing:
+                complete(lesson)
+        heads, labels = end_lesson(corpus, s, search, space, learner, step, training, scratch, lesson)
+        wrong_heads, wrong_labels, step = wrong_heads + heads, wrong_labels + labels, step + 1
     return wrong_heads, wrong_labels
+
+
+def automata_epoch(
+    corpus: Corpus, pruned: PrunedCorpus, order: NDArray[np.int64], search: Search, steps: int, space: Space, single_root: bool,
+    learner: Learner, step: int, training: Training,
+) -> tuple[int, int]:  # fmt: skip
+    """The same with head automata: from the best tree that so many steps of dual decomposition see or, if there are none, from what
+    each word takes on its own, be it a tree or not (Koo et al. 2010, section 6).
+
+    Not one kernel: with the search in it that would take minutes to compile. The calls cost some tenth of a millisecond a sentence.
+    """
+    scratch = make_scratch(space, longest_sentence(corpus.starts))
+    wrong = np.zeros(2, np.int64)
+    for s in order.tolist():
+        lesson, whole = begin_lesson(corpus, pruned, s, search, space, training, scratch)
+        for completing in (True, False):
+            if completing and whole:
+                continue
+            add_costs(corpus, s, search, learner, completing, lesson)
+            best_arcs(
+                search.kind, lesson.graph, lesson.levels[0], lesson.tables, lesson.own + lesson.scores, single_root,
+                max(steps, int(completing)), lesson.found, lesson.up,
+            )  # fmt: skip
+            if completing:
+                complete(lesson)
+        wrong += end_lesson(corpus, s, search, space, learner, step, training, scratch, lesson)
+        step += 1
+    return int(wrong[0]), int(wrong[1])

@@ -7,12 +7,16 @@ import numpy as np
 from arcwise.features.part_scores import add_by_steps, sum_by_arcs
 from arcwise.kernels import kernel
 from arcwise.learning.space import Levels, Search
-from arcwise.parts.graph import Graph, Ints
-from arcwise.parts.tables import Floats, Tables
+from arcwise.parts.graph import Graph, Ints, Level
+from arcwise.parts.tables import Floats, Kind, Tables
 from arcwise.parts.tree_tables import add_tree
+from arcwise.search.automata import Flags
 from arcwise.search.chart import CHARTS, make_chart
 from arcwise.search.derivations import chart_tree
+from arcwise.search.dual import approach, begin
+from arcwise.search.dual_decomposition import find_modifiers
 from arcwise.search.passes import backward, forward
+from arcwise.search.sibling_automata import sibling_automata
 from arcwise.search.spanning_tree import make_room as make_search_room
 from arcwise.search.spanning_tree import spanning_tree
 from arcwise.search.status import FOUND
@@ -24,6 +28,7 @@ from arcwise.sums.weights import exp_of_negative
 
 # Of belief propagation: beliefs need not be better than the steps made by them.
 _SWEEPS, _TOLERANCE = 20, 1e-4
+_SLACK = 1e-9  # of dual decomposition
 _SIBLINGS = CHARTS["sibling"]
 
 
@@ -67,6 +72,32 @@ def best_tree(
                 score += tables.step[b]
         return score
     return chart_tree(graph, levels, search.kind, tables, single_root, tree)
+
+
+@kernel
+def best_arcs(
+    kind: Kind, graph: Graph, level: Level, tables: Tables, own: Floats, single_root: bool, steps: int, taken: Flags, up: Ints
+) -> None:  # fmt: skip
+    """The best tree that so many steps of dual decomposition see: flags of its arcs in `taken`, and in `up` the arc into each word.
+
+    Without steps what each automaton takes on its own, which need not be a tree; `up` is then what each supposes, those of siblings
+    nothing. own: the scores of the arcs alone. If there is no tree, or nothing that an automaton may take, nothing is taken.
+    """
+    automata = sibling_automata(kind, graph, level, tables, single_root)
+    room = make_search_room(len(up) - 1)
+    problem, state = begin(graph, automata, kind.complete > 0, single_root, own, _SLACK, room, None)
+    taken[:], up[:] = False, 0
+    if steps == 0:
+        state.u[:] = 0.0
+        find_modifiers(problem, state)
+        taken[:] = state.z
+        for i in range(1, len(up)):
+            up[i] = automata.up[max(state.option[i], 0)]
+        return
+    approach(problem, state, steps, np.empty((0, 3)))
+    if state.incumbent[0] > -np.inf:
+        up[:] = state.best_tree
+        taken[up[1:]] = True
 
 
 @kernel

@@ -33,15 +33,17 @@ _ALONE = CHARTS["eisner"]
 
 
 class Search(NamedTuple):
-    """How trees of higher parts are found: by a chart of a kind, or if loopy among all trees, projective or not, where there are only
-    sums, approximate ones (`arcwise.sums.belief_propagation`), of siblings and grandchildren; kind is then that of `LOOPY`.
+    """How trees of higher parts are found: by a chart of a kind; if crossing, among all trees, projective or not, by head automata of
+    a kind; or if loopy among all trees, where there are only sums, approximate ones (`arcwise.sums.belief_propagation`), of
+    siblings and grandchildren; kind is then that of `LOOPY`.
     """
 
     kind: Kind
     loopy: bool
+    crossing: bool
 
 
-LOOPY = Search(CHARTS["carreras"], True)
+LOOPY = Search(CHARTS["carreras"], True, True)
 
 
 class Space(NamedTuple):
@@ -157,7 +159,9 @@ def score_parts(
         )
     if search.loopy:
         return crossing_scores(graph, levels[0], arcs, scratch.part_tokens, _part_weights(space, weights))
-    return part_scores(search.kind, graph, levels, arcs, scratch.part_tokens, _part_weights(space, weights))
+    return part_scores(
+        search.kind, search.crossing, graph, levels, arcs, scratch.part_tokens, _part_weights(space, weights)
+    )
 
 
 @kernel
@@ -225,7 +229,9 @@ def move_higher(
         if search.loopy:
             move_crossing_parts(graph, levels[0], tables, scratch.part_tokens, weights, parts)
         else:
-            move_parts(search.kind, graph, levels, tables, scratch.part_tokens, weights, parts)
+            move_parts(
+                search.kind, search.crossing, graph, levels, tables, scratch.part_tokens, weights, parts
+            )
 
 
 @kernel

@@ -31,7 +31,7 @@ from arcwise.learning.exponentiated import (
     exponentiated_epoch,
 )
 from arcwise.learning.gradients import gradient_epoch
-from arcwise.learning.online import LEARNERS, Training, average, online_epoch
+from arcwise.learning.online import LEARNERS, Training, automata_epoch, average, online_epoch
 from arcwise.learning.pruned import PrunedCorpus
 from arcwise.learning.shrinking import shrink
 from arcwise.learning.space import Search, Space, labels_learned, space_size
@@ -70,13 +70,17 @@ Parts = Callable[[], Iterator[tuple[NDArray[np.int64], float]]]
 
 
 class Problem(NamedTuple):
-    """What is learned from, and does not change. search: None for spanning trees of arcs alone."""
+    """What is learned from, and does not change. search: None for spanning trees of arcs alone.
+
+    steps: of dual decomposition for a sentence, for learners over head automata.
+    """
 
     corpus: Corpus
     pruned: PrunedCorpus
     search: Search | None
     space: Space
     single_root: bool
+    steps: int = 0
 
     @property
     def loopy(self) -> bool | None:
@@ -159,7 +163,7 @@ class Online(Trainer):
         self.state.setdefault("step", np.zeros(1, np.int64))
 
     def epoch(self, parts: Parts) -> float:
-        corpus, pruned, search, space, single_root = self.problem
+        corpus, pruned, search, space, single_root, steps = self.problem
         learner = LEARNERS[self.choices.learner]
         if learner.limit > 0:
             learner = learner._replace(limit=self.choices.rate)
@@ -167,9 +171,14 @@ class Online(Trainer):
         training = Training(weights, self.state["moves"], np.zeros(len(weights), np.int16))
         wrong, error = 0, 0.0
         for part, share in parts():
-            heads, labels = online_epoch(
-                corpus, pruned, part, search, space, single_root, learner, int(step[0]), training
-            )
+            if search is not None and search.crossing:
+                heads, labels = automata_epoch(
+                    corpus, pruned, part, search, steps, space, single_root, learner, int(step[0]), training
+                )
+            else:
+                heads, labels = online_epoch(
+                    corpus, pruned, part, search, space, single_root, learner, int(step[0]), training
+                )
             wrong += heads + labels
             step += len(part)
             error = self._error(wrong, share)
@@ -194,7 +203,7 @@ class Descent(Trainer):
         self.state.setdefault("counts", np.zeros(2, np.int64))  # epochs, and weights in the mean
 
     def epoch(self, parts: Parts) -> float:
-        corpus, pruned, search, space, single_root = self.problem
+        corpus, pruned, search, space, single_root, _ = self.problem
         state, counts = self.state, self.state["counts"]
         squares, rate = state.get("squares", np.empty(0, np.float32)), self.choices.rate
         if not len(squares):
@@ -228,7 +237,7 @@ class Exponentiated(Trainer):
 
     def __init__(self, problem: Problem, choices: Choices, state: Arrays) -> None:
         super().__init__(problem, choices, state)
-        corpus, pruned, search, space, _ = problem
+        corpus, pruned, search, space, _, _ = problem
         unknown = corpus.heads if not labels_learned(space) else np.minimum(corpus.heads, corpus.labels)
         if np.count_nonzero(unknown == -1) > problem.sentences:
             raise ArcwiseError(
@@ -253,7 +262,7 @@ class Exponentiated(Trainer):
         return Duals(self._starts, self.state["theta"], self.state["counted"])
 
     def epoch(self, parts: Parts) -> float:
-        corpus, pruned, search, space, single_root = self.problem
+        corpus, pruned, search, space, single_root, _ = self.problem
         rate, weights = self.state["rate"], self.state["weights"]
         target = weights.copy() if self.choices.optimiser == BATCH_EG else weights
         move = Move(target, np.empty(0, np.float32), 1.0 / self.choices.penalty, _UNCOUNTED)
@@ -290,8 +299,13 @@ class Exponentiated(Trainer):
         return self.state["weights"]
 
 
-def check_oracle(choices: Choices, loopy: bool) -> None:
-    """ArcwiseError if a learner needs what belief propagation does not have."""
+def check_oracle(choices: Choices, loopy: bool, dual: bool) -> None:
+    """ArcwiseError if a learner needs what belief propagation or dual decomposition does not have."""
+    if dual and choices.optimiser != ONLINE:
+        raise ArcwiseError(
+            f"{choices.learner} by {choices.optimiser} asks for sums or gradients, and head automata answer with their best "
+            "modifiers only: take mira or perceptron, log-linear with --order 2, or --projective"
+        )
     if loopy and (choices.learner != "log-linear" or choices.optimiser in (EG, BATCH_EG)):
         asked = "exact sums" if choices.learner == "log-linear" else "the best tree"
         raise ArcwiseError(

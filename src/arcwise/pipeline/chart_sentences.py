@@ -42,7 +42,7 @@ def _part_tables(
     score_arcs(weights, tokens, graph.head[1:], graph.modifier[1:], labels, indices, rows, scores[1:])
     levels = make_levels(graph, weights.kind)
     hash_part_tokens(numbers, weights.parts.templates, part_tokens)
-    return graph, levels, part_scores(weights.kind, graph, levels, scores, part_tokens, weights.parts)
+    return graph, levels, part_scores(weights.kind, False, graph, levels, scores, part_tokens, weights.parts)
 
 
 @kernel

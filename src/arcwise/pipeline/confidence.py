@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from arcwise.learning.corpus import Corpus, select_sentences
 from arcwise.parts.arcs import ANY_HEAD
-from arcwise.pipeline.forest import Floats, Rows, find_forest
+from arcwise.pipeline.forest import Floats, Rows, find_forest, make_rows
 from arcwise.pipeline.label_probabilities import label_probabilities
 from arcwise.pipeline.model import Model
 from arcwise.pipeline.sentences import ANY_LABEL
@@ -103,4 +103,4 @@ def likeliest(likelihood: Callable[[float], float]) -> float:
 def unknown_trees(numbers: NDArray[np.int32], starts: NDArray[np.int64]) -> Rows:
     """Sentences of which no head and no label is given."""
     heads, labels = np.full(len(numbers), ANY_HEAD, np.int32), np.full(len(numbers), ANY_LABEL, np.int32)
-    return Rows(numbers, starts, heads, labels, np.empty(len(starts) - 1))
+    return make_rows(numbers, starts, heads, labels)

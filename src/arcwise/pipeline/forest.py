@@ -13,7 +13,10 @@ from arcwise.errors import ArcwiseError
 from arcwise.pipeline.belief_sentences import parse_with_beliefs
 from arcwise.pipeline.chart_forest import ChartForest, SentenceParts
 from arcwise.pipeline.chart_sentences import parse_with_charts, sentence_parts
+from arcwise.pipeline.dual_sentences import REPORT, Effort, parse_with_automata
 from arcwise.pipeline.sentences import Weights, parse_sentences
+from arcwise.search.dual import BUDGET, STALL
+from arcwise.search.eisner import make_chart
 from arcwise.search.k_best import k_best_trees
 from arcwise.search.spanning_tree import spanning_trees
 from arcwise.sums.matrix_tree import matrix_trees
@@ -22,6 +25,8 @@ Floats = NDArray[np.float64]
 Heads = NDArray[np.int32]
 
 _NOTHING = np.empty(0)
+_NO_TRACE = np.empty((0, 3))
+EXACT = Effort(STALL, BUDGET)
 _BILLION = 2.0**30
 _MOST_SCORES = 1 << 22  # that are held at a time, unless one sentence has more
 
@@ -29,7 +34,8 @@ _MOST_SCORES = 1 << 22  # that are held at a time, unless one sentence has more
 class Rows(NamedTuple):
     """Sentences, or pieces of long ones, as `parse_sentences` takes them: a row for each root and each word.
 
-    numbers, starts, heads, labels: as there; heads and labels hold what is given, and are filled. scores: filled, one a sentence.
+    numbers, starts, heads, labels: as there; heads and labels hold what is given, and are filled. scores: filled, one a sentence;
+    bounds: likewise, what no tree of the sentence exceeds. report: int64 (sentences, REPORT), what dual decomposition took.
     """
 
     numbers: NDArray[np.int32]
@@ -37,16 +43,33 @@ class Rows(NamedTuple):
     heads: Heads
     labels: NDArray[np.int32]
     scores: Floats
+    bounds: Floats
+    report: NDArray[np.int64]
 
-    def find_trees(self, weights: Weights, matrices: Floats = _NOTHING) -> None:
-        """Fill in the best trees, and the scores of their arcs where there is room."""
-        numbers, starts, heads, labels, scores = self
+    def find_trees(
+        self, weights: Weights, effort: Effort = EXACT, projective: bool = False, matrices: Floats = _NOTHING,
+        trace: Floats = _NO_TRACE,
+    ) -> None:  # fmt: skip
+        """Fill in the best trees, and the scores of their arcs where there is room.
+
+        effort, projective, trace: of dual decomposition.
+        """
+        numbers, starts, heads, labels, scores, bounds, report = self
+        if weights.dual:
+            chart = make_chart(int(np.diff(starts).max(initial=1)) - 1) if projective else None
+            parse_with_automata(
+                numbers, starts, weights, effort, chart, heads, labels, scores, bounds, report, trace
+            )
+            return
+        bounds[:] = np.inf
         if weights.projective:
             parse_with_charts(numbers, starts, weights, heads, labels, scores)
         elif weights.loopy:
             parse_with_beliefs(numbers, starts, weights, heads, labels, scores, matrices)
         else:
             parse_sentences(numbers, starts, weights, heads, labels, scores, matrices)
+        if not weights.loopy:
+            bounds[:] = scores
 
     def part(self, first: int, last: int) -> Rows:
         """Sentences `first` to `last` - 1: views, so that what is filled in there is filled in here."""
@@ -57,7 +80,18 @@ class Rows(NamedTuple):
             self.heads[begin:end],
             self.labels[begin:end],
             self.scores[first:last],
+            self.bounds[first:last],
+            self.report[first:last],
         )
+
+
+def make_rows(
+    numbers: NDArray[np.int32], starts: NDArray[np.int64], heads: Heads, labels: NDArray[np.int32]
+) -> Rows:
+    """Rows whose trees are yet to be found."""
+    sentences = len(starts) - 1
+    report = np.zeros((sentences, REPORT), np.int64)
+    return Rows(numbers, starts, heads, labels, np.empty(sentences), np.empty(sentences), report)
 
 
 class Forest(NamedTuple):
@@ -137,7 +171,10 @@ def find_forest(rows: Rows, weights: Weights, temperature: float) -> Forest | Ch
         return ChartForest(parts, weights.kind, temperature, weights.single_root)
     sizes = np.diff(rows.starts)
     scores = np.empty(int(np.sum(sizes * sizes)))
-    rows.find_trees(weights, scores)
+    if weights.dual:  # approximately: by the beliefs in arcs that siblings and grandchildren give
+        heads, labels, ignored = rows.heads.copy(), rows.labels.copy(), np.empty(len(sizes))
+        parse_with_beliefs(rows.numbers, rows.starts, weights, heads, labels, ignored, scores)
+    rows.find_trees(weights, matrices=scores)
     return Forest(scores, sizes - 1, temperature, weights.single_root)
 
 

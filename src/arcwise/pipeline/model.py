@@ -6,7 +6,7 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import zstandard
@@ -30,8 +30,10 @@ from arcwise.features.part_templates import (
     parse_part_templates,
 )
 from arcwise.features.templates import ARCS, COARSE, LABELS, compile_templates
+from arcwise.parts.tables import Kind
 from arcwise.pipeline.sentences import FORBIDDEN, Weights
 from arcwise.search.chart import CHARTS
+from arcwise.search.sibling_automata import AUTOMATA
 from arcwise.sums.pruning import PRUNINGS
 from arcwise.tagging.tagger import Tagger
 from arcwise.text.tokeniser import Tokeniser
@@ -49,13 +51,29 @@ _TOKENISER, _TAGGER = "tokeniser/", "tagger/"  # before the names of their array
 _LABELS_PER_ROW = 32  # rows of label weights are filled up to a multiple of this: whole vector registers
 
 
+class Scored(NamedTuple):
+    """What models over head automata score: what these remember, and whether there are templates of siblings, grandchildren,
+    coordination, grand-siblings and tri-siblings.
+    """
+
+    kind: Kind
+    groups: tuple[bool, bool, bool, bool, bool]
+
+
+DUALS = {
+    "dual-sibling": Scored(AUTOMATA["sibling"], (True, False, False, False, False)),
+    "dual-grandchild": Scored(AUTOMATA["grand-sibling"], (True, True, True, False, False)),
+    "dual-grand-sibling": Scored(AUTOMATA["grand-sibling"], (True, True, True, True, False)),
+}
+
+
 @dataclass(frozen=True)
 class Settings:
     """What is chosen before training.
 
-    search: "spanning-tree"; BELIEFS, for all trees with siblings and grandchildren; or one of SEARCHES, a chart for projective trees.
-    pruning: what the pruner goes by, one of PRUNINGS; a search without a chart knows only "heads". threshold: how much less likely
-    than the best head of a word another may be, as a logarithm.
+    search: "spanning-tree"; BELIEFS, for all trees with siblings and grandchildren; one of DUALS, dual decomposition for all
+    trees; or one of SEARCHES, a chart for projective trees. pruning: what the pruner goes by, one of PRUNINGS; a search without a
+    chart knows only "heads". threshold: how much less likely than the best head of a word another may be, as a logarithm.
     """
 
     coarse_bits: int = 21
@@ -85,10 +103,10 @@ class Settings:
                 f"a pruner that keeps {self.most_heads} heads within {self.threshold}",
                 expected="2 to 1000 heads within 0 or more",
             )
-        if self.search not in ("spanning-tree", BELIEFS, *SEARCHES) or self.pruning not in PRUNINGS:
+        if self.search not in ("spanning-tree", BELIEFS, *DUALS, *SEARCHES) or self.pruning not in PRUNINGS:
             raise InputError(
                 f"search {self.search!r} among arcs pruned by {self.pruning!r}",
-                expected=f"spanning-tree, {BELIEFS}, {', '.join(SEARCHES)}; by {', '.join(PRUNINGS)}",
+                expected=f"spanning-tree, {BELIEFS}, {', '.join([*DUALS, *SEARCHES])}; by {', '.join(PRUNINGS)}",
             )
         if not self.projective and self.pruning != "heads":
             raise InputError(
@@ -106,13 +124,28 @@ class Settings:
         return self.search in SEARCHES
 
     @property
+    def dual(self) -> bool:
+        """Whether trees are found by dual decomposition."""
+        return self.search in DUALS
+
+    @property
+    def kind(self) -> Kind:
+        """What the chart or the automata remember; without either, nothing."""
+        return DUALS[self.search].kind if self.dual else CHARTS[self.search if self.projective else "eisner"]
+
+    @property
     def higher(self) -> bool:
         """Whether parts of more than one arc are scored."""
         return self.search not in ("spanning-tree", "eisner")
 
     def part_templates(self, words: Vocabulary) -> PartTemplates:
         """The templates of higher parts."""
-        return compile_part_templates(words, *self._part_templates)
+        groups: tuple[str, ...] = self._part_templates
+        if self.dual:
+            groups = tuple(
+                text if scored else "" for text, scored in zip(groups, DUALS[self.search].groups, strict=True)
+            )
+        return compile_part_templates(words, *groups)
 
     @property
     def _part_templates(self) -> tuple[str, str, str, str, str]:
@@ -166,9 +199,10 @@ class Model:
             in_context="final" in rows,
             single_root=self.single_root,
             projective=settings.projective,
-            kind=CHARTS[settings.search if settings.projective else "eisner"],
+            kind=settings.kind,
             unit=float(self.arrays["scales"][0]),
             loopy=settings.search == BELIEFS,
+            dual=settings.dual,
             score_unit=float(self.arrays["scales"][1]),
             pruning=PRUNINGS[settings.pruning],
             parts=PartWeights(

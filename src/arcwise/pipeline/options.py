@@ -23,7 +23,8 @@ class Options:
     the trees, then `label_epochs` for the labels of known trees. patience: stop after so many epochs without a better LAS on the
     development set. single_root: None sees whether the treebank has sentences with several roots. gold_tags: learn
     from the treebank's own tags, and do not learn to tag. optimiser, rate, penalty: as in `arcwise.learning.trainers`, None for its
-    defaults; tune: choose rate and penalty on the development set.
+    defaults; tune: choose rate and penalty on the development set. steps: of dual decomposition for a sentence in training, if that
+    is the search; 0 learns from the modifiers that each word takes on its own.
     """
 
     learner: str = "mira"
@@ -38,6 +39,7 @@ class Options:
     single_root: bool | None = None
     gold_tags: bool = False
     tune: bool = False
+    steps: int = 0
     settings: Settings = field(default_factory=Settings)
 
     def __post_init__(self) -> None:
@@ -54,17 +56,18 @@ class Options:
                 raise ArcwiseError(f"{self.learner} by {self.choices.optimiser} has no {name}")
         if self.labels not in LABEL_STAGES:
             raise ArcwiseError(f"labels {self.labels!r}, expected one of {', '.join(LABEL_STAGES)}")
-        for name in ("epochs", "label_epochs", "patience", "seed"):
+        for name in ("epochs", "label_epochs", "patience", "seed", "steps"):
             try:
                 object.__setattr__(self, name, index(getattr(self, name)))
             except TypeError:
                 raise ArcwiseError(f"{name} is {getattr(self, name)!r}, expected a whole number") from None
         if min(self.epochs, self.label_epochs, self.patience) < 1:
             raise ArcwiseError("epochs, label_epochs and patience must be at least 1")
-        if self.seed < 0:
-            raise ArcwiseError(f"seed {self.seed}, expected 0 or more")
+        for name in ("seed", "steps"):
+            if getattr(self, name) < 0:
+                raise ArcwiseError(f"{name} {getattr(self, name)}, expected 0 or more")
 
-        check_oracle(self.choices, self.settings.search == BELIEFS)
+        check_oracle(self.choices, self.settings.search == BELIEFS, self.settings.dual)
         if self.optimiser in ("lbfgs", "cg") and find_spec("scipy") is None:
             raise ArcwiseError(f"{self.optimiser} needs SciPy: pip install 'arcwise[batch]', or take sgd")
 

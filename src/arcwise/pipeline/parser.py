@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
+from copy import copy
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -17,13 +18,16 @@ from arcwise.features.attributes import number_words
 from arcwise.learning.corpus import word_rows
 from arcwise.pipeline.best_trees import best_trees, no_probabilities, repeat, repeated
 from arcwise.pipeline.confidence import Probabilities, Temperatures, unknown_trees
-from arcwise.pipeline.forest import Rows, find_forest
+from arcwise.pipeline.dual_sentences import STEPS, Effort
+from arcwise.pipeline.forest import EXACT, Rows, find_forest, make_rows
 from arcwise.pipeline.keeping import Kept, contradiction, keep_nothing, read_kept
 from arcwise.pipeline.label_probabilities import label_probabilities
 from arcwise.pipeline.model import Model, load_model
 from arcwise.pipeline.pieces import cut, heads_within, join
 from arcwise.pipeline.sentences import UNKNOWN_LABEL
 from arcwise.pipeline.streaming import map_in_order
+from arcwise.search.dual import BUDGET, STALL, check_options
+from arcwise.search.part_chart import DUAL
 from arcwise.text.lines import Split
 from arcwise.text.tokeniser import Tokeniser
 from arcwise.treebank.block import Block, PackedNames, index_block, pack_names
@@ -35,6 +39,7 @@ from arcwise.treebank.sentence import Sentence
 LONGEST = 2000
 # The same for models that search a chart, whose memory grows with the square of the words: 200 MB at most.
 LONGEST_IN_CHART = 300
+DUAL_PROJECTIVE = "dual-projective"
 _BLOCK_BYTES = 1 << 17  # of sentences that are made from raw text at once
 _MODELS = Path(__file__).parent.parent / "models"
 _MOST_IN_GROUP = 500  # sentences that are parsed in one call of the kernels
@@ -45,8 +50,9 @@ Text = str | Sentence | Sequence[str] | Iterable[Sentence | Sequence[str]]
 
 class Trees(NamedTuple):
     """The trees of a block: heads (word numbers within the sentence) and label numbers by word; score and whether the sentence
-    was searched in one piece by sentence; the names that the label numbers stand for. How likely they are, and the place of each
-    among the best of its sentence, from 1, if that was asked for.
+    was searched in one piece by sentence; the names that the label numbers stand for. By sentence a bound on the score of any
+    tree, and what dual decomposition took (`arcwise.pipeline.dual_sentences`). How likely they are, and the place of each among
+    the best of its sentence, from 1, if that was asked for.
     """
 
     heads: NDArray[np.int32]
@@ -54,8 +60,15 @@ class Trees(NamedTuple):
     scores: NDArray[np.float64]
     whole: NDArray[np.bool_]
     names: tuple[str, ...]
+    bounds: NDArray[np.float64]
+    report: NDArray[np.int64]
     probabilities: Probabilities | None = None
     ranks: NDArray[np.int32] | None = None
+
+    @property
+    def certified(self) -> NDArray[np.bool_]:
+        """Whether no tree of a sentence scores higher."""
+        return self.whole & (self.bounds <= self.scores)
 
 
 class _Numbered(NamedTuple):
@@ -92,6 +105,7 @@ class Parser:
         self.labels = model.names
         self.single_root = model.single_root
         self._weights = model.weights()
+        self._effort, self._projective = EXACT, False
         self._temperatures = Temperatures.of(model)
         self._vocabulary = model.vocabulary()
         self._allowed = model.arrays["allowed"]
@@ -100,6 +114,26 @@ class Parser:
         self._packed_names = _pack(model.names)
         self.tagger = model.tagger
         self.tokeniser = model.tokeniser or Tokeniser.general()
+
+    @property
+    def decoders(self) -> tuple[str, ...]:
+        """The searches that understand the model, its own first. DUAL also finds the best projective tree."""
+        settings = self.model.settings
+        return (DUAL, DUAL_PROJECTIVE) if settings.dual else (settings.search,)
+
+    def searching(
+        self, decoder: str | None = None, *, exact: bool = True, iterations: int = 5000, budget: int = BUDGET
+    ) -> Parser:
+        """The same parser with another way to search. exact, iterations, budget: of dual decomposition, as in `arcwise.decode`."""
+        if decoder not in (None, *self.decoders):
+            raise InputError(f"decoder {decoder!r}", expected=f"for this model {' or '.join(self.decoders)}")
+        options = check_options(exact, iterations, budget, False)
+        other = copy(self)
+        other._effort = (
+            Effort(min(STALL, options.iterations), options.budget) if exact else Effort(options.iterations, 0)
+        )
+        other._projective = decoder == DUAL_PROJECTIVE
+        return other
 
     @property
     def longest(self) -> int:
@@ -175,7 +209,7 @@ class Parser:
         parsed = block.rewritten(self.with_trees(block, trees))
         return [
             Sentence(
-                parsed, i, score=float(trees.scores[i]), certified=bool(trees.whole[i]) and not self._weights.loopy,
+                parsed, i, score=float(trees.scores[i]), certified=bool(trees.certified[i]),
                 confidences=partial(self._confidences, parsed, i),
             )
             for i in range(len(parsed))
@@ -215,8 +249,27 @@ class Parser:
             return trees._replace(probabilities=trees.probabilities if confidence else None, ranks=None)
         kept = self._kept(block, keep)
         numbered = self._number(block, kept)
-        numbered.rows.find_trees(self._weights)
+        numbered.rows.find_trees(self._weights, self._effort, self._projective)
         return self._trees(block, kept, numbered)
+
+    def trace_block(self, block: Block, keep: bool = False) -> tuple[Trees, list[NDArray[np.float64]]]:
+        """The same, and of every sentence the bound, the score of the tree and the number of automata computed anew at every step of
+        dual decomposition, (steps, 3); of its first piece, if it is parsed in pieces.
+        """
+        if not self._weights.dual:
+            raise ArcwiseError(
+                f"this model finds trees by {self.decoders[0]}, and only dual decomposition has steps to trace"
+            )
+        kept = self._kept(block, keep)
+        numbered = self._number(block, kept)
+        rows, traces = numbered.rows, []
+        for piece in range(len(rows.scores)):
+            trace = np.full((self._effort.steps, 3), np.nan)
+            rows.part(piece, piece + 1).find_trees(self._weights, self._effort, self._projective, trace=trace)
+            trace = trace[: rows.report[piece, STEPS]]
+            trace[:, :2] *= self.model.arrays["scales"][1]
+            traces.append(trace)
+        return self._trees(block, kept, numbered), [traces[first] for first in numbered.firsts]
 
     def k_best_block(
         self, block: Block, k: int, keep: bool = False, *, confidence: bool = False
@@ -237,9 +290,10 @@ class Parser:
         self, block: Block, keep: bool, *, k: int = 1, min_risk: bool = False, confidence: bool = False
     ) -> tuple[Block, Trees]:
         """The trees that `best_trees` finds, with their probabilities, and before them the block of a sentence for each."""
-        if self._weights.loopy and (k > 1 or min_risk):
+        if (self._weights.loopy or self._weights.dual) and (k > 1 or min_risk):
+            way = "dual decomposition" if self._weights.dual else "belief propagation"
             raise ArcwiseError(
-                "this model finds trees by belief propagation, and neither the k best nor those of least risk"
+                f"this model finds trees by {way}, and neither the k best nor those of least risk"
             )
         kept = self._kept(block, keep)
         numbered = self._number(block, kept)
@@ -260,7 +314,7 @@ class Parser:
             kept = Kept(np.concatenate([one.heads.reshape(-1) for one in found]), labels, kept.names)
             block = repeated(block, sources)
             numbered = self._number(block, kept)
-            numbered.rows.find_trees(self._weights)
+            numbered.rows.find_trees(self._weights, self._effort, self._projective)
         trees = self._trees(block, kept, numbered)
         scores = numbered.rows.scores[numbered.firsts] / self._temperatures.trees
         logs = np.minimum(scores - np.repeat([one.log_partition for one in found], counts), 0.0)
@@ -286,7 +340,7 @@ class Parser:
         heads, labels = np.full(len(numbers), -1, np.int32), np.full(len(numbers), -1, np.int32)
         heads[words] = heads_within(block.words, self.longest, kept.heads)
         labels[words] = np.where(kept.labels < len(self.labels), kept.labels, UNKNOWN_LABEL)
-        rows = Rows(numbers, starts, heads, labels, np.empty(len(pieces) - 1))
+        rows = make_rows(numbers, starts, heads, labels)
         return _Numbered(rows, words, np.searchsorted(pieces, block.words[:-1]))
 
     def _trees(self, block: Block, kept: Kept, numbered: _Numbered) -> Trees:
@@ -307,7 +361,9 @@ class Parser:
         heads, labels = rows.heads[numbered.words], rows.labels[numbered.words]
         join(block.words, self.longest, kept.heads, heads, labels, self._loose)
         labels = np.where(kept.labels < 0, labels, kept.labels)
-        return Trees(heads, labels, scores, whole, kept.names)
+        bounds = np.add.reduceat(rows.bounds * self.model.arrays["scales"][1], numbered.firsts)
+        report = np.add.reduceat(rows.report, numbered.firsts)
+        return Trees(heads, labels, scores, whole, kept.names, bounds, report)
 
     def with_trees(self, block: Block, trees: Trees) -> NDArray[np.uint8]:
         """The block's bytes with these trees in place of its own. Runs without the lock."""

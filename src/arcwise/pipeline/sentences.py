@@ -39,8 +39,8 @@ class Weights(NamedTuple):
     for labelling it, the latter by its context if `in_context`, else by the arc alone. penalties: int16 (2, labels), FORBIDDEN for
     the labels that an arc from the root (row 0) or from a word (row 1) may not have, else 0. projective: whether trees are found by
     a chart, and of which kind, with which weights of higher parts, among the arcs kept by which marginals (`arcwise.sums.pruning`).
-    unit: of the pruner's weights. loopy: whether trees are found by belief propagation; score_unit: of the scores of arcs and
-    parts.
+    unit: of the pruner's weights. loopy: whether trees are found by belief propagation; dual: whether by dual decomposition, with
+    automata of that kind; score_unit: of the scores of arcs and parts.
     """
 
     templates: Templates
@@ -60,6 +60,7 @@ class Weights(NamedTuple):
     kind: Kind
     unit: float
     loopy: bool
+    dual: bool
     score_unit: float
     pruning: int
     parts: PartWeights

@@ -27,7 +27,6 @@ from arcwise.pipeline.model import BELIEFS, Model
 from arcwise.pipeline.options import Options, Progress, Watcher
 from arcwise.pipeline.training_data import TrainingData
 from arcwise.pipeline.tuning import MOST_TRIALS, TUNING_EPOCHS
-from arcwise.search.chart import CHARTS
 from arcwise.sums.pruning import PRUNINGS
 
 _PRUNER_EPOCHS = 3
@@ -131,9 +130,9 @@ class TrainingRun:
             search = None
             if settings.search == BELIEFS:
                 search = LOOPY
-            elif settings.projective:
-                search = Search(CHARTS[settings.search], False)
-            self._problem = Problem(data.train, pruned, search, space, data.single_root)
+            elif settings.projective or settings.dual:
+                search = Search(settings.kind, False, settings.dual)
+            self._problem = Problem(data.train, pruned, search, space, data.single_root, self.options.steps)
         return self._problem
 
     def tree_epoch(self, state: State, stage: str = "trees") -> tuple[Arrays, float]:

@@ -28,7 +28,8 @@ class Automata(NamedTuple):
     2 o + 1, to the right. nodes: those of chain c are nodes[c] .. nodes[c + 1] - 1, in an order in which edges lead onwards, START
     first and END last; before: the arcs of the chain are all beyond this one. arc: of each node the arc it takes, 0 if none; along a
     path these ascend. seen: the last arc of which a path through the node has decided. gain: of each node, the score of its arc.
-    edges: those into a node are edges[node] .. edges[node + 1] - 1. source, score: of each edge, where it comes from and what it adds.
+    edges: those into a node are edges[node] .. edges[node + 1] - 1. source, score: of each edge, where it comes from and what it
+    adds.
     """
 
     options: Ints
@@ -103,7 +104,7 @@ def chain_score(automata: Automata, c: int, chosen: Flags, best: Floats, taken: 
 def chain_margins(
     automata: Automata, c: int, costs: Floats, best: Floats, after: Floats, having: Floats, lacking: Floats
 ) -> None:
-    """For every arc of a chain, the score of the best chain that has it and of the best one that lacks it, less costs; O(edges * arcs).
+    """For every arc of a chain, the score of the best chain that has it and of the best that lacks it, less costs. O(edges * arcs).
 
     `best` as `best_chain` fills it. after: room for its nodes. having, lacking: by arc, from that after `before` on, filled.
     """
@@ -150,7 +151,11 @@ def restrict(automata: Automata, alive: Flags) -> Automata:
                     if not alive[automata.arc[old]]:
                         continue
                     number[old] = node
-                    arc[node], seen[node], gain[node] = automata.arc[old], automata.seen[old], automata.gain[old]
+                    arc[node], seen[node], gain[node] = (
+                        automata.arc[old],
+                        automata.seen[old],
+                        automata.gain[old],
+                    )
                     for e in range(automata.edges[old], automata.edges[old + 1]):
                         if number[automata.source[e]] >= 0:
                             source[edge], score[edge] = number[automata.source[e]], automata.score[e]

@@ -17,7 +17,16 @@ from arcwise.search.dual import BUDGET, check_options, dual_parse
 from arcwise.search.eisner import eisner_trees
 from arcwise.search.explain import explain
 from arcwise.search.k_best import Search, k_best_trees
-from arcwise.search.part_chart import DUAL, PartChart, Parts, as_tables, at_hand, for_each, is_parts, part_chart
+from arcwise.search.part_chart import (
+    DUAL,
+    PartChart,
+    Parts,
+    as_tables,
+    at_hand,
+    for_each,
+    is_parts,
+    part_chart,
+)
 from arcwise.search.pieces import in_pieces
 from arcwise.search.result import Parse
 from arcwise.search.spanning_tree import spanning_trees
@@ -93,7 +102,7 @@ def decode(
     scores: S[h, m], (n+1, n+1), real numbers up to 1e300 in size; -inf forbids an arc; column 0 and the
         diagonal are never read. Or several matrices of any sizes, as a list or a (b, n+1, n+1) array: they
         are searched together, and a list of parses comes back. Or `Scores`, tables of higher parts, or `PartScores`,
-        the same with labels and senses, or a list of them.
+        the same with labels and senses, or `HeadAutomata`, or a list of them.
     projective: only trees whose arcs do not cross.
     single_root: only trees with exactly one word headed by 0.
     required, forbidden: arcs (h, m) that the tree must have and must not have; for several matrices, one
@@ -119,9 +128,10 @@ def decode(
         raise ArcwiseError("block_degree and well_nested are not available yet")
     scores = at_hand(scores)
     options = check_options(exact, iterations, budget, trace)
-    if (decoder == DUAL or (decoder in CHARTS and decoder not in _METHODS)) and not is_parts(scores):
-        scores = as_tables(scores)
-    if is_parts(scores):
+    of_parts = is_parts(scores, dual=True)
+    if not of_parts and (decoder == DUAL or (decoder in CHARTS and decoder not in _METHODS)):
+        scores, of_parts = as_tables(scores), True
+    if of_parts:
 
         def search_parts(chart: PartChart, number: int) -> Parse:
             return dual_parse(chart, options) if chart.method == DUAL else best_parse(chart)

@@ -1,4 +1,4 @@
-"""From tables of parts to the best tree of all, projective or not: dual decomposition, and its finish if an exact answer is asked for."""
+"""From tables of parts to the best tree of all, projective or not: dual decomposition, and its finish for an exact answer."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from arcwise.errors import InputError
 from arcwise.kernels import kernel
 from arcwise.parts.graph import Graph
+from arcwise.parts.head_automata import HeadAutomata
 from arcwise.parts.tables import Floats
 from arcwise.search import eisner, spanning_tree
 from arcwise.search.automata import Automata
@@ -25,14 +26,18 @@ from arcwise.search.dual_decomposition import (
     make_state,
     make_vertices,
 )
-from arcwise.search.finish import Finished, finish
+from arcwise.search.finish import Finished, Rounds, finish, spread_scores
 from arcwise.search.part_chart import DUAL, PartChart
 from arcwise.search.result import Parse
 from arcwise.search.sibling_automata import sibling_automata
+from arcwise.search.state_automata import state_automata
 
 BETA = 0.001  # the share of arcs' scores that stays with the tree at first (appendix A.2)
-# Steps before the finish takes over, and steps of the finish before it gives up.
-STALL, BUDGET = 200, 1_000_000
+# Of an exact search: the steps before the finish takes over, and those of the finish before it gives up.
+STALL, BUDGET = 60, 1_000_000
+# How much of what the automata know the tree is told at first, and how long steps are; found on development treebanks.
+_SPREAD, _POLYAK, _PATIENCE = 0.8, 1.5, 10
+_ROUNDS = Rounds(30, 1.5, 6, 0.2)
 _TOLERANCE = 1e-10
 ENDS = {AGREED: "agreement", CLOSED: "bound", STOPPED: "iterations", NOTHING: "no tree"}
 
@@ -49,14 +54,11 @@ class DualOptions(NamedTuple):
 
 
 @kernel
-def dual_tree(
+def begin(
     graph: Graph, automata: Automata, grand: bool, single_root: bool, own: Floats, slack: float, room: spanning_tree.Room,
-    chart: eisner.Chart | None, steps: int, budget: int, trace: Floats,
-) -> tuple[State, Outcome, Finished]:  # fmt: skip
-    """Search by dual decomposition; the tree, its score and the bound are in the state that comes back.
-
-    own: the scores of the arcs alone. steps: of the descent. budget: steps of the finish after it, none if 0.
-    """
+    chart: eisner.Chart | None,
+) -> tuple[Problem, State]:  # fmt: skip
+    """The problem of a sentence, and the state before the first step. own: the scores of the arcs alone."""
     arcs = len(graph.head)
     alive = np.ones(arcs, np.bool_)
     u = np.zeros(arcs)
@@ -64,25 +66,51 @@ def dual_tree(
         alive[b] = own[b] > -np.inf
         u[b] = BETA * own[b] if alive[b] else 0.0
     problem = Problem(graph, automata, grand, single_root, alive, slack, make_vertices(graph), room, chart)
-    state = make_state(problem, u, np.zeros(arcs), -np.inf, np.zeros(len(problem.vertices) - 1, np.int32))
-    outcome = descend(problem, state, Steps(steps, 0.0, 0), np.empty(0, np.int32), trace)
-    finished = Finished(0, 0, 0, 0, 0)
-    if outcome.code == STOPPED and budget > 0:
-        finished = finish(problem, state, budget)
-    return state, outcome, finished
+    nothing = np.zeros(len(problem.vertices) - 1, np.int32)
+    return problem, make_state(problem, u, np.zeros(arcs), -np.inf, nothing)
+
+
+@kernel
+def approach(problem: Problem, state: State, steps: int, trace: Floats) -> Outcome:
+    """Dual decomposition from where the automata have told the tree what they know, by steps as long as the gap asks for.
+
+    On trained models it takes a tenth of the steps that the rule of the paper takes.
+    """
+    spread_scores(problem, state, _SPREAD)
+    return descend(problem, state, Steps(steps, _POLYAK, _PATIENCE), np.empty(0, np.int32), trace)
+
+
+@kernel
+def search(
+    problem: Problem, state: State, steps: int, budget: int, trace: Floats
+) -> tuple[Outcome, Finished]:
+    """The state comes back with the best tree and a bound. budget: of the finish; 0 for so many steps as the paper has them."""
+    if budget > 0:
+        outcome = approach(problem, state, steps, trace)
+        if outcome.code == STOPPED:
+            return outcome, finish(problem, state, _ROUNDS, budget)
+    else:
+        outcome = descend(problem, state, Steps(steps, 0.0, 0), np.empty(0, np.int32), trace)
+    return outcome, Finished(0, 0, 0, 0, 0)
 
 
 def dual_parse(parts: PartChart, options: DualOptions) -> Parse:
     """The best tree; NoTreeError if there is none, InputError if the budget ended before any was found."""
-    automata = sibling_automata(parts.kind, parts.graph, parts.levels[0], parts.tables, parts.single_root)
     own, graph = parts.arcs, parts.graph
+    if isinstance(parts.scores, HeadAutomata):
+        scores = parts.scores
+        automata = state_automata(
+            graph, own, scores.left, scores.right, scores.left_end, scores.right_end, parts.single_root
+        )
+    else:
+        automata = sibling_automata(parts.kind, graph, parts.levels[0], parts.tables, parts.single_root)
     if own.ndim == 2:
         own = own[graph.head[1:], graph.modifier[1:]]
     own = np.concatenate([[0.0], own])
     return search_automata(parts, automata, own, options)
 
 
-def search_automata(parts: Any, automata: Automata, own: Floats, options: DualOptions) -> Parse:
+def search_automata(parts: PartChart, automata: Automata, own: Floats, options: DualOptions) -> Parse:
     """The same for automata of any kind."""
     graph, longest = parts.graph, int(parts.graph.position[-1])
     chart = eisner.make_chart(longest) if parts.projective else None
@@ -90,10 +118,10 @@ def search_automata(parts: Any, automata: Automata, own: Floats, options: DualOp
     slack = _TOLERANCE * max(1.0, size)
     steps = min(STALL, options.iterations) if options.exact else options.iterations
     trace = np.full((steps if options.trace else 0, 3), np.nan)
-    state, outcome, finished = dual_tree(
-        graph, automata, parts.kind.complete > 0, parts.single_root, own, slack, spanning_tree.make_room(longest),
-        chart, steps, options.budget if options.exact else 0, trace,
+    problem, state = begin(
+        graph, automata, parts.kind.complete > 0, parts.single_root, own, slack, spanning_tree.make_room(longest), chart
     )  # fmt: skip
+    outcome, finished = search(problem, state, steps, options.budget if options.exact else 0, trace)
     score, bound = float(state.incumbent[0]), float(state.least[0])
     if score == -np.inf:
         if bound == -np.inf:
@@ -105,8 +133,8 @@ def search_automata(parts: Any, automata: Automata, own: Floats, options: DualOp
     bound = score if bound <= score + slack else bound
     if longest == 0:
         bound = score
-    ended = ENDS[outcome.code]
-    if finished.rounds > 0:
+    ended, went_on = ENDS[outcome.code], options.exact and outcome.code == STOPPED
+    if went_on:
         ended = "finish" if bound == score else "budget"
     words = longest + 1
     stats = {
@@ -114,7 +142,7 @@ def search_automata(parts: Any, automata: Automata, own: Floats, options: DualOp
         "ended": ended,
         "iterations": outcome.steps,
         "recomputed": outcome.recomputed / (outcome.steps * words),
-        **({f"finish_{name}": number for name, number in finished._asdict().items()} if finished.rounds else {}),
+        **({f"finish_{name}": number for name, number in finished._asdict().items()} if went_on else {}),
         **({"trace": trace[: outcome.steps]} if options.trace else {}),
     }
     return parts.parse(state.best_tree, score, bound, **stats)
@@ -126,4 +154,3 @@ def check_options(exact: Any, iterations: Any, budget: Any, trace: Any) -> DualO
         if not isinstance(number, int | np.integer) or number < 1:
             raise InputError(f"{name} is {number!r}", expected="a number of steps, 1 or more")
     return DualOptions(bool(exact), int(iterations), int(budget), bool(trace))
-

@@ -77,8 +77,9 @@ class State(NamedTuple):
 
 
 class Steps(NamedTuple):
-    """How long steps are: delta / (1 + times that the bound rose), where delta is the first bound less the first tree's score (appendix
-    A.1). Or, if polyak > 0, that share of (bound - incumbent) / |z - y|^2, halved whenever `patience` steps did not lower the bound.
+    """How long steps are: delta / (1 + times that the bound rose), where delta is the first bound less the first tree's score
+    (appendix A.1). Or, if polyak > 0, that share of (bound - incumbent) / |z - y|^2, halved whenever `patience` steps did not lower
+    the bound (Polyak 1969).
     """
 
     most: int
@@ -197,9 +198,12 @@ def find_modifiers(problem: Problem, state: State) -> tuple[float, int]:
 @kernel
 def score_modifiers(problem: Problem, state: State, i: int, up: int, y: Flags) -> float:
     """f_i(y): the score of word i with the modifiers that are flagged, if the arc `up` leads into it; -inf if it may not be so."""
-    automata, top = problem.automata, -np.inf
+    graph, automata, top = problem.graph, problem.automata, -np.inf
+    for v in range(problem.vertices[i], problem.vertices[i + 1]):
+        if v != graph.modifier[up] and y[graph.out[v] : graph.out[v + 1]].any():
+            return top  # a word is left in another sense than it is entered
     for o in range(automata.options[i], automata.options[i + 1]):
-        if automata.up[o] == up or automata.up[o] == 0:  # noqa: PLR1714
+        if automata.up[o] == up or automata.up[o] == 0:
             left = chain_score(automata, 2 * o, y, state.best, state.taken)
             if left > -np.inf:
                 top = max(top, left + chain_score(automata, 2 * o + 1, y, state.best, state.taken))

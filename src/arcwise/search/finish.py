@@ -1,7 +1,7 @@
 """The finish of dual decomposition: what the bound has left open is closed by fixing arcs, by better trees, and by branching.
 
-At any multipliers the best value of a problem in which an arc must be, or must not be, bounds the score of all trees that have it,
-or have it not. Where that is no more than the score of a tree already known, the arc is fixed: for good, since nothing better is lost.
+At any multipliers the best value of a problem in which an arc must be, or must not be, bounds the score of all trees that have
+it, or have it not. Where that is no more than the score of a tree already known, the arc is fixed, and nothing better is lost.
 With fewer arcs left the bound falls, more arcs can be fixed, and so on. When that stalls, the search branches on an arc that is in
 dispute. Every branch has fewer arcs, so it ends; if a budget ends it first, the bound of what is still open is the proven gap.
 """
@@ -17,7 +17,6 @@ from arcwise.parts.tables import Floats
 from arcwise.search.automata import Flags, chain_margins, restrict
 from arcwise.search.dual_decomposition import (
     LEFT,
-    NOTHING,
     RIGHT,
     STOPPED,
     UP,
@@ -32,9 +31,25 @@ from arcwise.search.dual_decomposition import (
     score_modifiers,
 )
 
-# A round of steps, after which arcs are fixed; and what a round must achieve, of the gap or of the arcs, to be followed by another.
-_ROUND, _SHARE, _PATIENCE = 60, 1.0, 8
-_PROGRESS = 0.2
+_FAR = 1e6
+
+
+class Rounds(NamedTuple):
+    """A round of steps, after which arcs are fixed: how many, and `Steps.polyak` and `Steps.patience`. progress: what share of the
+    gap or of the arcs a round must take away to be followed by another one, instead of branching.
+    """
+
+    steps: int
+    polyak: float
+    patience: int
+    progress: float
+
+
+class Losses(NamedTuple):
+    """By arc: of the automaton of its head, and of that of its modifier."""
+
+    down: Floats
+    up: Floats
 
 
 class Finished(NamedTuple):
@@ -48,41 +63,61 @@ class Finished(NamedTuple):
 
 
 @kernel
-def _automata_losses(problem: Problem, state: State, having: Floats, lacking: Floats) -> None:
-    """What the automata's value loses if an arc must be taken, or must not be; `state` is fresh. O(edges * arcs of a chain)."""
+def automata_losses(problem: Problem, state: State, without: Losses, with_: Losses) -> None:
+    """What the automata's value loses if an arc must not be taken, or must be; `state` is fresh. O(edges * arcs of a chain)."""
     graph, automata = problem.graph, problem.automata
     arcs = len(graph.head)
     after, have, lack = np.empty(len(automata.arc)), np.empty(arcs), np.empty(arcs)
-    having[:], lacking[:] = 0.0, 0.0
+    for losses in (without, with_):
+        losses.down[:], losses.up[:] = 0.0, 0.0
     for i in range(len(problem.vertices) - 1):
         begin, end = graph.out[problem.vertices[i]], graph.out[problem.vertices[i + 1]]
-        top_have, top_lack = np.full(end - begin, -np.inf), np.full(end - begin, -np.inf)
+        with_.down[begin:end] = without.down[begin:end] = np.inf
         second = -np.inf
         for o in range(automata.options[i], automata.options[i + 1]):
             value = state.chains[2 * o] + state.chains[2 * o + 1] - state.v[automata.up[o]]
             if o != state.option[i]:
                 second = max(second, value)
-            have[begin:end], lack[begin:end] = -np.inf, 0.0  # arcs of other senses are lacking at no cost
+            loss = state.value[i] - value
+            have[begin:end], lack[begin:end] = -np.inf, np.nan
             for side in range(2):
                 c = 2 * o + side
                 chain_margins(automata, c, state.u, state.best, after, have, lack)
-                rest = value - state.chains[c]
-                last = automata.seen[automata.nodes[c + 1] - 1]
-                for b in range(automata.before[c] + 1, last + 1):
-                    top_have[b - begin] = max(top_have[b - begin], have[b] + rest)
-                    top_lack[b - begin] = max(top_lack[b - begin], lack[b] + rest)
+                for b in range(automata.before[c] + 1, automata.seen[automata.nodes[c + 1] - 1] + 1):
+                    with_.down[b] = min(with_.down[b], loss + state.chains[c] - have[b])
+                    without.down[b] = min(without.down[b], loss + state.chains[c] - lack[b])
             for b in range(begin, end):
-                if lack[b] == 0.0 and have[b] == -np.inf:
-                    top_lack[b - begin] = max(top_lack[b - begin], value)
-        for b in range(begin, end):
-            having[b] += state.value[i] - top_have[b - begin]
-            lacking[b] += state.value[i] - top_lack[b - begin]
-        if problem.grand and i > 0:
-            for o in range(automata.options[i], automata.options[i + 1]):
-                value = state.chains[2 * o] + state.chains[2 * o + 1] - state.v[automata.up[o]]
-                having[automata.up[o]] += state.value[i] - value
-                if o == state.option[i]:
-                    lacking[automata.up[o]] += state.value[i] - second
+                if np.isnan(lack[b]):  # an arc of another sense: lacking at no cost
+                    without.down[b] = min(without.down[b], loss)
+        for o in range(automata.options[i], automata.options[i + 1] if i > 0 and problem.grand else 0):
+            value = state.chains[2 * o] + state.chains[2 * o + 1] - state.v[automata.up[o]]
+            with_.up[automata.up[o]] = state.value[i] - value
+            if o == state.option[i]:
+                without.up[automata.up[o]] = state.value[i] - second
+
+
+@kernel
+def spread_scores(problem: Problem, state: State, share: float) -> None:
+    """Begin where the tree knows a share of what the automata know of every arc: of the loss if they must not take it, less that
+    if they must. So the first tree is a good one, and few steps are left to make.
+    """
+    arcs = len(problem.graph.head)
+    without = Losses(np.empty(arcs), np.empty(arcs))
+    with_ = Losses(np.empty(arcs), np.empty(arcs))
+    state.stale[:] = LEFT | RIGHT | UP
+    total, _ = find_modifiers(problem, state)
+    if total == -np.inf:
+        return
+    automata_losses(problem, state, without, with_)
+    for b in range(1, arcs):
+        for kind in range(2):
+            for_, against = (without.down[b], with_.down[b]) if kind == 0 else (without.up[b], with_.up[b])
+            gain = min(for_, _FAR) - min(against, _FAR)
+            if kind == 0:
+                state.u[b] += share * gain
+            elif problem.grand:
+                state.v[b] += share * gain
+    state.stale[:] = LEFT | RIGHT | UP
 
 
 @kernel
@@ -104,8 +139,10 @@ def fix_arcs(problem: Problem, state: State, alive: Flags) -> int:
     # `best` of all chains must be that of their costs: others write over it.
     state.stale[:] = LEFT | RIGHT | UP
     find_modifiers(problem, state)
-    having, lacking = np.empty(arcs), np.empty(arcs)
-    _automata_losses(problem, state, having, lacking)
+    without = Losses(np.empty(arcs), np.empty(arcs))
+    with_ = Losses(np.empty(arcs), np.empty(arcs))
+    automata_losses(problem, state, without, with_)
+    having, lacking = with_.down + with_.up, without.down + without.up
     S, fixed = state.S, 0
     for m in range(1, len(state.tree)):  # where the tree was read off, the matrix was marked
         S[graph.position[graph.head[state.tree[m]]], m] = state.u[state.tree[m]] + state.v[state.tree[m]]
@@ -132,7 +169,9 @@ def fix_arcs(problem: Problem, state: State, alive: Flags) -> int:
             needed = bound - lacking[b] <= enough
             if not needed:
                 kept, S[h, m] = S[h, m], -np.inf
-                for k in range(graph.into_first[problem.vertices[m]], graph.into_first[problem.vertices[m + 1]]):
+                for k in range(
+                    graph.into_first[problem.vertices[m]], graph.into_first[problem.vertices[m + 1]]
+                ):
                     a = graph.into[k]
                     if a != b and problem.alive[a] and graph.position[graph.head[a]] == h:
                         S[h, m] = max(S[h, m], state.u[a] + state.v[a])
@@ -140,7 +179,9 @@ def fix_arcs(problem: Problem, state: State, alive: Flags) -> int:
                 S[h, m] = kept
                 needed = bound - lacking[b] - loss <= enough
             if needed:
-                for k in range(graph.into_first[problem.vertices[m]], graph.into_first[problem.vertices[m + 1]]):
+                for k in range(
+                    graph.into_first[problem.vertices[m]], graph.into_first[problem.vertices[m + 1]]
+                ):
                     a = graph.into[k]
                     if a != b and alive[a]:
                         alive[a] = False
@@ -211,7 +252,7 @@ def climb(problem: Problem, state: State) -> bool:
 
 
 @kernel
-def finish(problem: Problem, state: State, budget: int) -> Finished:
+def finish(problem: Problem, state: State, each: Rounds, budget: int) -> Finished:
     """Close the gap between the incumbent and the bound of `state`, which are then those of the whole problem.
 
     budget: of steps; when they are used up, the bound is that of the branches still open. Depth first: memory O(arcs) a branch.
@@ -240,7 +281,7 @@ def finish(problem: Problem, state: State, budget: int) -> Finished:
         while True:
             rounds += 1
             votes[:] = 0
-            outcome = descend(part, below, Steps(_ROUND, _SHARE, _PATIENCE), votes, no_trace)
+            outcome = descend(part, below, Steps(each.steps, each.polyak, each.patience), votes, no_trace)
             taken += outcome.steps
             if below.incumbent[0] > state.incumbent[0]:
                 state.incumbent[0] = below.incumbent[0]
@@ -257,7 +298,7 @@ def finish(problem: Problem, state: State, budget: int) -> Finished:
                 break
             fixed += gone
             gap, bound = before - state.incumbent[0], below.least[0]
-            if (bound < before - _PROGRESS * gap or gone > _PROGRESS * left) and taken < budget:
+            if (bound < before - each.progress * gap or gone > each.progress * left) and taken < budget:
                 before, left = min(bound, before), here.sum()
                 # `here` is also `part.alive`: the automata must lose the same arcs.
                 part = Problem(
@@ -274,13 +315,16 @@ def finish(problem: Problem, state: State, budget: int) -> Finished:
         for b in range(1, arcs):
             m = problem.graph.position[problem.graph.modifier[b]]
             others = False
-            for k in range(problem.graph.into_first[problem.vertices[m]], problem.graph.into_first[problem.vertices[m + 1]]):
+            for k in range(
+                problem.graph.into_first[problem.vertices[m]],
+                problem.graph.into_first[problem.vertices[m + 1]],
+            ):
                 a = problem.graph.into[k]
                 others = others or (a != b and here[a])
-            if here[b] and others and abs(np.int64(votes[b]) - 2 * _ROUND) < least:
-                dispute, least = b, abs(np.int64(votes[b]) - 2 * _ROUND)
+            if here[b] and others and abs(np.int64(votes[b]) - 2 * each.steps) < least:
+                dispute, least = b, abs(np.int64(votes[b]) - 2 * each.steps)
         bound = min(below.least[0], before)
-        if dispute < 0:  # one tree is left: its score was its bound, but for rounding
+        if dispute < 0:  # only one tree is left, and it was found
             continue
         branches += 1
         if count + 2 > room:
@@ -292,12 +336,13 @@ def finish(problem: Problem, state: State, budget: int) -> Finished:
                 np.concatenate((bounds, np.empty_like(bounds))),
             )
         m = problem.graph.position[problem.graph.modifier[dispute]]
-        within = votes[dispute] > 2 * _ROUND
+        within = votes[dispute] > 2 * each.steps
         for turn in range(2):  # the likelier branch is looked into first: it lies on top
             alive[count], u[count], v[count], bounds[count] = here, below.at[0], below.at[1], bound
             if (turn == 1) == within:
                 for k in range(
-                    problem.graph.into_first[problem.vertices[m]], problem.graph.into_first[problem.vertices[m + 1]]
+                    problem.graph.into_first[problem.vertices[m]],
+                    problem.graph.into_first[problem.vertices[m + 1]],
                 ):
                     a = problem.graph.into[k]
                     alive[count, a] = a == dispute

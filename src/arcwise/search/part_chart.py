@@ -13,6 +13,7 @@ from arcwise.errors import ArcwiseError, InputError
 from arcwise.parts.arc_graph import PartScores
 from arcwise.parts.folding import RULES, Levels, fold, needs, room_for_parts, unfold
 from arcwise.parts.graph import Graph, Ints, make_graph
+from arcwise.parts.head_automata import HeadAutomata
 from arcwise.parts.matrices import as_batch
 from arcwise.parts.matrices import place as place_of
 from arcwise.parts.scores import Scores, refuse
@@ -25,7 +26,7 @@ from arcwise.search.result import Parse
 from arcwise.search.sibling_automata import AUTOMATA
 from arcwise.search.status import NO_TREE
 
-Parts = Scores | PartScores
+Parts = Scores | PartScores | HeadAutomata
 T = TypeVar("T")
 
 _SUMMANDS = 16  # more tables than this never go to one array
@@ -34,12 +35,13 @@ MOST_BYTES = 2 << 30  # that a chart may take
 _CELL, _PAIR = 56, 24
 _EDGE, _NODE = 24, 56  # of an edge of an automaton, with the table it is made from, and of a node
 DUAL = "dual"
+_STATES = Kind(0, 0, 0)  # of automata with states: they remember no words
 
 
 class PartChart(NamedTuple):
     """A chart that is ready to be filled, or tables ready for automata, and what is needed to read the result.
 
-    method: the chart, or DUAL. kind: what it remembers.
+    method: the chart, or DUAL. kind: what it remembers. tables: of `HeadAutomata` the arcs alone; the rest is read as it is.
     """
 
     method: str
@@ -85,13 +87,19 @@ class PartChart(NamedTuple):
         return parse
 
 
-def is_parts(scores: Any) -> bool:
-    """Whether scores are tables of parts, one or several, and not arc matrices."""
+def is_parts(scores: Any, dual: bool = False) -> bool:
+    """Whether scores are tables of parts, one or several, and not arc matrices. InputError for `HeadAutomata`, unless `dual`."""
     if type(scores) is np.ndarray:  # the usual case, and the shortest
         return False
     if isinstance(scores, Sequence) and len(scores) > 0:
-        return isinstance(scores[0], Parts)
+        scores = scores[0]
+    if isinstance(scores, HeadAutomata) and not dual:
+        raise _only_decode()
     return isinstance(scores, Parts)
+
+
+def _only_decode(place: str = "") -> InputError:
+    return InputError(f"{place}HeadAutomata", expected="Scores or PartScores: only `decode` takes automata")
 
 
 def at_hand(scores: Any) -> Any:
@@ -165,7 +173,14 @@ def part_chart(
     shifted: take the best arc's score from all arcs into a word, so that sums of exponentials lose no digits to it.
     """
     tables = scores.tables()
-    if dual and (decoder == DUAL or (decoder is None and not projective)):
+    states = 0
+    if isinstance(scores, HeadAutomata):
+        if not dual:
+            raise _only_decode(place)
+        if decoder not in (None, DUAL):
+            raise InputError(f"{place}HeadAutomata for decoder {decoder!r}", expected=f"decoder {DUAL!r}")
+        method, kind, states = DUAL, _STATES, scores.states
+    elif dual and (decoder == DUAL or (decoder is None and not projective)):
         senses = isinstance(scores, PartScores) and len(scores.graph.graph.position) > scores.graph.n + 1
         method, kind = DUAL, AUTOMATA[pick_automata([*tables, "grandchildren"] if senses else tables)]
     else:
@@ -173,17 +188,18 @@ def part_chart(
         kind = CHARTS[method]
         if not projective:
             raise InputError(
-                f"{place}tables of parts with projective=False" + (f" and decoder {decoder!r}" if decoder else ""),
+                f"{place}tables of parts with projective=False"
+                + (f" and decoder {decoder!r}" if decoder else ""),
                 expected="projective=True" + (f", or decoder {DUAL!r}" if dual else ""),
             )
-    if isinstance(scores, Scores):
+    if not isinstance(scores, PartScores):
         S = tables["arcs"] = constrain(tables["arcs"], required, forbidden, place, projective=projective)
         allowed = ~np.isneginf(S)
         allowed[:, 0] = False
         np.fill_diagonal(allowed, False)
         head, modifier = (arcs.astype(np.int32) for arcs in np.nonzero(allowed))
         position = np.arange(len(S), dtype=np.int32)
-        _check_memory(method, kind, position, head, modifier, "forbid unlikely ones with -inf", place)
+        _check_memory(method, kind, position, head, modifier, "forbid unlikely ones with -inf", place, states)
         graph = make_graph(position, head, modifier)
     else:
         graph = scores.graph.graph
@@ -192,6 +208,9 @@ def part_chart(
         _check_memory(method, kind, graph.position, graph.head[1:], graph.modifier[1:], advice, place)
     levels = make_levels(graph, kind)
     offset = 0.0
+    if isinstance(scores, HeadAutomata):
+        scores.check(allowed, LIMIT / _SUMMANDS)
+        tables = {"arcs": tables["arcs"]}
     if shifted:
         tables["arcs"], offset = _shifted(tables["arcs"], graph)
     arrays = fold(tables, graph, levels, kind)
@@ -228,7 +247,7 @@ def _shifted(arcs: Floats, graph: Graph) -> tuple[Floats, float]:
 
 
 def _check_memory(
-    method: str, kind: Kind, position: Ints, head: Ints, modifier: Ints, advice: str, place: str
+    method: str, kind: Kind, position: Ints, head: Ints, modifier: Ints, advice: str, place: str, states: int = 0
 ) -> None:  # fmt: skip
     """InputError if the search would take more than MOST_BYTES: found from the numbers of arcs, before anything is built."""
     vertices, n = len(position), int(position[-1])
@@ -252,6 +271,8 @@ def _check_memory(
         if kind.siblings == 2:
             edges = edges + pairs + pairs * np.maximum(np.maximum(left, out - left) - 2, 0) // 3
         size = int((upper * (nodes * _NODE + edges * _EDGE)).sum())
+    if states > 0:
+        size = int(pairs.sum()) * _PAIR + len(head) * states * (2 * _NODE + (states + 2) * _EDGE)
     if size > MOST_BYTES:
         what = "automata take" if method == DUAL else f"the chart {method!r} takes"
         raise InputError(

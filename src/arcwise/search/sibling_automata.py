@@ -70,7 +70,7 @@ def sibling_automata(kind: Kind, graph: Graph, level: Level, tables: Tables, sin
             p = level.at[k]
             h, out = level.head[p], graph.out[level.head[p]]
             above = graph.position[graph.head[p]] if grand and p > 0 else -1
-            one = single_root and v == 0
+            one = single_root and v == 0 and words > 1
             up[option] = p if grand else 0
             first_pair = graph.pairs[out]
             slots, runs = level.slots[p] - first_pair, level.runs[p] - graph.triples[first_pair]

@@ -8,8 +8,8 @@ import os
 import secrets
 import stat
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -28,13 +28,18 @@ def write_conllu(sentences: Iterable[Sentence], path: PathLike) -> None:
 
 
 @contextmanager
-def open_output(path: PathLike, *, compress: bool = True) -> Iterator[BinaryIO]:
+def open_output(
+    path: PathLike, *, compress: bool = True, interrupted: Callable[[Path], None] | None = None
+) -> Iterator[BinaryIO]:
     """A binary file to write to that appears under its name only when all is written.
 
     The bytes go to a temporary file beside the target, which replaces it when the block ends; on any error it
     is removed and the target stays as it was. With `compress`, `.gz`, `.xz` and `.zst` do. The permissions are those of
     a plain open. "-" is standard output; it and whatever is not a regular file (a device, a pipe) is written
     to directly.
+
+    interrupted: what was written so far is good as it is. If the user stops the program, it is kept, under its name, or with
+    `.partial` added if there is such a file already, and this is told where.
     """
     if str(path) == "-":
         yield sys.stdout.buffer
@@ -53,15 +58,22 @@ def open_output(path: PathLike, *, compress: bool = True) -> Iterator[BinaryIO]:
                 os.chmod(temporary, stat.S_IMODE(mode))
     except (OSError, ValueError) as error:
         raise InputError(f"cannot write it: {describe(error)}", file=str(path)) from None
+    stop: BaseException | None = None
     try:
-        with file:
-            if compress and target.suffix in _COMPRESSORS:
-                with _COMPRESSORS[target.suffix](file) as compressed:
-                    yield compressed
-            else:
-                yield file
+        with file, _COMPRESSORS.get(target.suffix if compress else "", nullcontext)(file) as output:
+            try:
+                yield output
+            except (KeyboardInterrupt, SystemExit) as error:
+                if interrupted is None:
+                    raise
+                stop = error
         if temporary is not None:
+            if stop is not None and mode is not None:
+                target = target.with_name(f"{target.name}.partial")
             temporary.replace(target)
+        if stop is not None and interrupted is not None:
+            interrupted(target)
+            raise stop
     except BaseException:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
@@ -81,4 +93,8 @@ def _zstd(file: BinaryIO) -> BinaryIO:
     return cast(BinaryIO, zstandard.ZstdCompressor(write_checksum=True).stream_writer(file))
 
 
-_COMPRESSORS = {".gz": _gzip, ".xz": _xz, ".zst": _zstd}
+_COMPRESSORS: dict[str, Callable[[BinaryIO], AbstractContextManager[BinaryIO]]] = {
+    ".gz": _gzip,
+    ".xz": _xz,
+    ".zst": _zstd,
+}

@@ -1,0 +1,94 @@
+"""What `arcwise parse` tells of dual decomposition: a trace of its steps, and how often each of its means was needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    from arcwise.pipeline.parser import Parser, Trees
+    from arcwise.treebank.block import Block
+
+
+class Tracer:
+    """Parses blocks, one after another, and writes the steps of each sentence to a file; not of those parsed in pieces."""
+
+    def __init__(self, path: str, parser: Parser) -> None:
+        from arcwise.evaluation.traces import TraceWriter
+
+        self._parser, self._sentences = parser, 0
+        self._writer = TraceWriter(path)
+
+    def parse(self, block: Block, keep: bool) -> Trees:
+        """The trees of a block."""
+        from arcwise.evaluation.traces import SentenceTrace
+        from arcwise.pipeline.dual_sentences import ENDED, ROUNDS
+        from arcwise.search.dual import ENDS
+        from arcwise.treebank.sentence import Sentence
+
+        trees, traces = self._parser.trace_block(block, keep)
+        for i, steps in enumerate(traces):
+            self._sentences += 1
+            if not trees.whole[i]:
+                continue
+            certified = bool(trees.certified[i])
+            ended = ENDS[int(trees.report[i, ENDED])]
+            if trees.report[i, ROUNDS] > 0:
+                ended = "finish" if certified else "budget"
+            self._writer.write(
+                SentenceTrace(
+                    self._sentences, Sentence(block, i).sent_id, int(block.words[i + 1] - block.words[i]), ended,
+                    float(trees.scores[i]), float(trees.bounds[i]), steps[:, 0], steps[:, 1], steps[:, 2],
+                )
+            )  # fmt: skip
+        return trees
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        self._writer.close()
+
+
+def describe_search(reports: list[Any], certified: int, sentences: int, worst: float) -> Iterator[str]:
+    """How many trees are proved best, and by what; reports: of `arcwise.pipeline.dual_sentences`, by block."""
+    import numpy as np
+
+    from arcwise.pipeline.dual_sentences import (
+        AUTOMATA,
+        BRANCHES,
+        ENDED,
+        FIXED,
+        IMPROVED,
+        RECOMPUTED,
+        ROUNDS,
+        STEPS,
+    )
+    from arcwise.search.dual_decomposition import AGREED, CLOSED
+
+    report = np.concatenate(reports)
+    finished = report[:, ROUNDS] > 0
+    shares = [
+        f"{100 * np.mean(chosen):.2f}% {name}"
+        for name, chosen in (
+            ("by agreement", (report[:, ENDED] == AGREED) & ~finished),
+            ("by the bound", (report[:, ENDED] == CLOSED) & ~finished),
+            ("by the finish", finished),
+        )
+        if chosen.any()
+    ]
+    gap = "" if certified == sentences else f"; the largest gap is {worst:.4g}"
+    yield f"proved best: {certified:,} of {sentences:,} sentences ({', '.join(shares)}){gap}"
+    recomputed = report[:, RECOMPUTED].sum() / max(report[:, AUTOMATA].sum(), 1)
+    yield (
+        f"dual decomposition: {report[:, STEPS].mean():.1f} steps a sentence, {int(np.median(report[:, STEPS]))} in the median, "
+        f"{100 * recomputed:.0f}% of the automata computed in each"
+    )
+    if finished.any():
+        yield (
+            f"the finish: arcs fixed in {int((report[:, FIXED] > 0).sum()):,} sentences, better trees found in "
+            f"{int((report[:, IMPROVED] > 0).sum()):,}, branches in {int((report[:, BRANCHES] > 0).sum()):,}"
+        )

@@ -1,0 +1,115 @@
+"""From words as numbers to labelled trees, for models of higher parts over all trees: prune, score, dual decomposition, label."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arcwise.features.arcs import most_arc_features
+from arcwise.features.coarse import coarse_scores
+from arcwise.features.context import make_neighbours, most_context_features
+from arcwise.features.part_scores import part_scores
+from arcwise.features.parts import hash_part_tokens, make_part_tokens
+from arcwise.features.tokens import hash_tokens, longest_sentence, make_tokens
+from arcwise.kernels import kernel
+from arcwise.parts.arcs import keep_heads, make_arcs, prune
+from arcwise.parts.graph import make_graph
+from arcwise.pipeline.sentences import Weights, label_tree, score_arcs
+from arcwise.search import eisner
+from arcwise.search.chart import make_levels
+from arcwise.search.dual import begin, search
+from arcwise.search.dual_decomposition import best_heads
+from arcwise.search.sibling_automata import sibling_automata
+from arcwise.search.spanning_tree import make_room
+
+# The columns of a report: steps of dual decomposition, times the automata there are, those computed anew, and how it ended; what the
+# finish took.
+STEPS, AUTOMATA, RECOMPUTED, ENDED, FINISH, ROUNDS, FIXED, IMPROVED, BRANCHES = range(9)
+REPORT = 9
+# Scores are whole numbers: a better tree is better by 1 at least.
+_SLACK = 0.5
+
+
+class Effort(NamedTuple):
+    """How far to go: steps of dual decomposition, and steps of the finish, 0 for none."""
+
+    steps: int
+    budget: int
+
+
+@kernel
+def parse_with_automata(
+    numbers: NDArray[np.int32],
+    starts: NDArray[np.int64],
+    weights: Weights,
+    effort: Effort,
+    chart: eisner.Chart | None,
+    heads: NDArray[np.int32],
+    labels: NDArray[np.int32],
+    scores: NDArray[np.float64],
+    bounds: NDArray[np.float64],
+    report: NDArray[np.int64],
+    trace: NDArray[np.float64],
+) -> int:
+    """The best labelled tree of every sentence among the arcs that the pruner keeps; returns how many arcs it kept.
+
+    Arguments as of `arcwise.pipeline.sentences.parse_sentences`. chart: if trees must be projective, of the longest sentence, else
+    None. bounds: filled with a proven upper bound on the score of every tree of a sentence, that of the tree itself if it is proved
+    best. report: (sentences, REPORT), filled. trace: (steps, 3) filled with bound, score and automata computed anew of every step
+    of the last sentence, or (0, 3).
+    """
+    templates = weights.templates
+    longest = longest_sentence(starts)
+    tokens, part_tokens = (
+        make_tokens(longest, templates.end),
+        make_part_tokens(longest, weights.parts.templates),
+    )
+    room, arcs, tree = make_room(longest), make_arcs(longest, weights.most_heads), make_neighbours(longest)
+    matrix = np.empty((longest + 1) ** 2)
+    indices = np.empty(most_arc_features(longest, templates), np.uint32)
+    rows = np.empty(most_context_features(templates), np.uint32)
+    kept = 0
+    for s in range(len(starts) - 1):
+        first, end = starts[s], starts[s + 1]
+        size = end - first
+        S = matrix[: size * size].reshape((size, size))
+        tree_heads = heads[first:end]
+        hash_tokens(numbers[first:end], templates, tokens)
+        coarse_scores(tokens, templates, weights.coarse, weights.coarse_bits, S)
+        keep_heads(S, tree_heads)
+        if best_heads(S, weights.single_root, room, chart, tree_heads) == -np.inf:
+            scores[s] = bounds[s] = -np.inf
+            continue
+        prune(S, tree_heads, weights.most_heads, weights.threshold, arcs)
+        count = arcs.first[size]
+        kept += count
+        graph = make_graph(np.arange(size).astype(np.int32), arcs.heads[:count], arcs.modifiers[:count])
+        levels = make_levels(graph, weights.kind)
+        of_arcs = np.zeros(count + 1)
+        score_arcs(
+            weights, tokens, graph.head[1:], graph.modifier[1:], labels[first:end], indices, rows, of_arcs[1:]
+        )
+        hash_part_tokens(numbers[first:end], weights.parts.templates, part_tokens)
+        tables = part_scores(weights.kind, True, graph, levels, of_arcs.copy(), part_tokens, weights.parts)
+        automata = sibling_automata(weights.kind, graph, levels[0], tables, weights.single_root)
+        problem, state = begin(
+            graph, automata, weights.kind.complete > 0, weights.single_root, of_arcs, _SLACK, room, chart
+        )
+        outcome, finished = search(problem, state, effort.steps, effort.budget, trace)
+        scores[s], bounds[s] = state.incumbent[0], state.least[0]
+        if bounds[s] <= scores[s] + _SLACK:
+            bounds[s] = scores[s]
+        report[s, STEPS], report[s, AUTOMATA] = outcome.steps, outcome.steps * size
+        report[s, RECOMPUTED], report[s, ENDED] = outcome.recomputed, outcome.code
+        report[s, FINISH], report[s, ROUNDS], report[s, FIXED] = (
+            finished.steps,
+            finished.rounds,
+            finished.fixed,
+        )
+        report[s, IMPROVED], report[s, BRANCHES] = finished.improved, finished.branches
+        for m in range(1, size):
+            tree_heads[m] = graph.head[state.best_tree[m]]
+        label_tree(weights, tokens, tree_heads, tree, rows, labels[first:end])
+    return kept
