@@ -158,3 +158,19 @@ def test_tables_of_parts(arcwise, tmp_path):
     status, _, err = arcwise("decode", path, "--projective")
     assert status == 2
     assert "siblings of shape (5, 5)" in err
+
+
+def test_all_trees_of_parts(tmp_path, arcwise):
+    rng = np.random.default_rng(3)
+    arcs, siblings = rng.normal(size=(6, 6)), rng.normal(size=(6, 6, 6))
+    np.savez(tmp_path / "parts.npz", arcs=arcs, siblings=siblings)
+    status, out, _ = arcwise("decode", tmp_path / "parts.npz", "--format", "json")
+    assert status == 0
+    best, found = decode(Scores(arcs, siblings=siblings)), json.loads(out)
+    assert found["heads"] == best.heads[1:].tolist()
+    assert found["certified"]
+    assert found["bound"] == found["score"] == best.score
+    options = ["--decoder", "dual", "--no-exact", "--iterations", "1", "--format", "json"]
+    status, out, _ = arcwise("decode", tmp_path / "parts.npz", *options)
+    assert status == 0
+    assert json.loads(out)["bound"] >= best.score

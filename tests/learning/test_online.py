@@ -195,7 +195,6 @@ def test_labels_that_are_not_known(name: str) -> None:
             pruned(),
             np.array([sentence]),
             None,
-            None,
             space_of(ALLOWED),
             True,
             LEARNERS[name],

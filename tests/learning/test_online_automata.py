@@ -82,7 +82,7 @@ class SlowWords(Slow):
         for i in range(self.n + 1):
             own = [b for b in range(1, len(self.graph.head)) if self.graph.head[b] == i]
             above = [b for b in range(1, len(self.graph.head)) if self.graph.modifier[b] == i]
-            best, chosen = -np.inf, ((), 0)
+            best, chosen = -np.inf, (tuple[int, ...](), 0)
             for size in range(len(own) + 1):
                 for arcs in combinations(own, size):
                     if i == 0 and single_root and size != 1:
@@ -124,7 +124,7 @@ def test_one_step_over_what_words_take_on_their_own(name: str, learner: Learner)
             cost += 0.5 * learner.cost * (b not in slow.right)
             cost += learner.cost * (label != slow.labels[slow.graph.modifier[b]])
         norm = float((difference**2).sum())
-        loss = max(cost - difference @ before.astype(np.float64), 0.0)
+        loss = max(cost - float(difference @ before.astype(np.float64)), 0.0)
         length = (min(learner.limit, loss / norm) if norm else 0.0) if learner.limit > 0 else 1.0
         learn(training, [sentence], name, learner, steps=0, single_root=single_root)
         np.testing.assert_allclose(training.weights, before + length * difference, atol=1e-4)

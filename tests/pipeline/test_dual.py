@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from arcwise.errors import ArcwiseError, InputError
 from arcwise.pipeline.confidence import unknown_trees
 from arcwise.pipeline.dual_sentences import BRANCHES, ENDED, FINISH, STEPS
-from arcwise.pipeline.forest import EXACT, Effort
+from arcwise.pipeline.forest import EXACT
 from arcwise.pipeline.model import DUALS, Settings, load_model, save_model
 from arcwise.pipeline.options import Options
 from arcwise.pipeline.parser import Parser
@@ -21,7 +21,7 @@ from arcwise.search.dual_decomposition import AGREED, CLOSED
 from arcwise.trees.blocks import is_projective
 from arcwise.trees.checking import is_tree
 from arcwise.trees.enumerate import all_trees
-from tests.pipeline.models import block_of, quick, synthetic_block
+from tests.pipeline.models import block_of, quick
 from tests.pipeline.test_charts import chart_model, score_given
 from tests.pipeline.test_sentences import corpus_of
 from tests.pipeline.test_training import baseline, scores, sentences
@@ -45,14 +45,14 @@ def parser() -> Parser:
 def test_the_tree_is_the_best_one(search: str, seed: int, single_root: bool, projective: bool) -> None:
     """Random weights, nothing pruned: proved best, and it is, among all trees of a short sentence."""
     model = chart_model(search, seed, single_root)
-    corpus = corpus_of(model, synthetic_block(8, 4.0))
+    corpus = corpus_of(model, 8, 4.0)
     for s, (begin, end) in enumerate(pairwise(corpus.starts.tolist())):
         if not 3 <= end - begin <= 5:
             continue
         numbers = corpus.numbers[begin:end]
         rows = unknown_trees(numbers, np.array([0, end - begin]))
         rows.find_trees(model.weights(), EXACT, projective)
-        trees = np.array(list(all_trees(end - begin - 1, single_root, projective=projective)))
+        trees = all_trees(end - begin - 1, single_root, projective=projective)
         every = score_given(model, numbers, trees)
         assert rows.scores[0] == rows.bounds[0] == every.max(), s
         assert rows.scores[0] == every[(trees == rows.heads).all(axis=1)][0]
@@ -137,4 +137,3 @@ def test_what_is_refused(parser: Parser) -> None:
         parser.searching(iterations=0)
     with pytest.raises(ArcwiseError, match="head automata answer with their best modifiers only"):
         Options(settings=Settings(search="dual-sibling"), learner="log-linear")
-    assert Effort(1, 0) != EXACT

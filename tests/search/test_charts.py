@@ -261,8 +261,10 @@ def test_refusals(monkeypatch):
         Scores(S, siblings=S)
     with pytest.raises(InputError, match="square"):
         Scores(cube)
+    with pytest.raises(InputError, match="projective=True, or decoder 'dual'"):
+        arcwise.decode(Scores(S, siblings=cube), decoder="sibling")
     with pytest.raises(InputError, match="projective=True"):
-        arcwise.decode(Scores(S, siblings=cube))
+        arcwise.k_best(Scores(S, siblings=cube), 2)
     with pytest.raises(InputError, match="grandchildren for decoder 'sibling'"):
         arcwise.decode(Scores(S, grandchildren=cube), projective=True, decoder="sibling")
     with pytest.raises(InputError, match="decoder is 'ellipse'"):

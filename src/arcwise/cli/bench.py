@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from arcwise.bench.row import Row
     from arcwise.bench.timing import Say
 
-_NAMES = ("training", "learners", "parsing", "orders", "text", "reading", "search", "sums", "charts")
+_NAMES = ("training", "learners", "parsing", "orders", "dual", "text", "reading", "search", "sums", "charts")
 _PACKAGES = ("arcwise", "numba", "numpy")
 _PEERS = ("conllu", "ufal.chu_liu_edmonds", "ufal.udpipe", "spacy", "scipy", "torch", "torch-struct", "supar")
 _HEADER = ("figure", "ours", "peer", "peer's", "ratio", "target", "reached")
@@ -69,10 +69,11 @@ def command(
     """Measure arcwise on this machine beside other packages that are installed, and beside its targets.
 
     \b
-    NAME is one or more of the following; all of them if none is given, text only with a treebank, orders only with both models:
+    NAME is one or more of the following; all but dual if none is given, text only with a treebank, orders only with both models:
       training  time, memory and accuracy of a model trained with the defaults
       learners  an epoch of every learner beside one of the perceptron
       parsing   words a second from CoNLL-U to CoNLL-U, threads, time to start, size of the model
+      dual      of a model of higher order over all trees: speed, trees proved best, what the finish costs
       orders    of a model that searches a chart: arcs kept, the best trees among them, time beside the first order
       text      words, sentences, tags and trees from raw text: how good, how fast, how soon
       reading   reading a treebank file
@@ -88,14 +89,16 @@ def command(
       arcwise bench learners --treebank en_ewt --rounds 5
       arcwise bench parsing --treebank en_ewt --model my.arcwise --peers
       arcwise bench orders --treebank en_ewt --model third.arcwise --beside first.arcwise
+      arcwise bench dual --treebank en_ewt --model second.arcwise
       arcwise bench text --treebank en_ewt --udpipe en_ewt.udpipe
       arcwise bench --treebank en_ewt --markdown
     """
     if "text" in names and treebank is None:
         raise click.UsageError("text needs --treebank")
-    if "orders" in names and (treebank is None or model is None):
-        raise click.UsageError("orders needs --treebank and --model")
-    left_out = {"text"} if treebank is None else set()
+    for name in {"orders", "dual"} & {*names}:
+        if treebank is None or model is None:
+            raise click.UsageError(f"{name} needs --treebank and --model")
+    left_out = {"dual", "text"} if treebank is None else {"dual"}
     if treebank is None or model is None or beside is None:
         left_out.add("orders")
     names = names or tuple(name for name in _NAMES if name not in left_out)
@@ -147,6 +150,11 @@ def _measure(
 
         assert model is not None
         rows += orders.rows(treebank, model, beside, rounds, say)
+    if "dual" in names:
+        from arcwise.bench import dual
+
+        assert model is not None
+        rows += dual.rows(treebank, model, rounds, say)
     if "text" in names:
         from arcwise.bench import text
 

@@ -49,8 +49,16 @@ def _arcs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -
 )
 @click.option(
     "--decoder", metavar="METHOD",
-    help="How to search: spanning-tree or eisner; for tables of parts sibling, carreras, model0, model1, model2 and others; one that "
-    "fits if not given.",
+    help="How to search: spanning-tree or eisner; for tables of parts dual, or with --projective sibling, carreras, model0, model1, "
+    "model2 and others; one that fits if not given.",
+)  # fmt: skip
+@click.option(
+    "--exact/--no-exact", default=True, show_default=True,
+    help="Go on until the tree is proved best, or stop dual decomposition after --iterations.",
+)  # fmt: skip
+@click.option(
+    "--iterations", type=click.IntRange(1), default=5000, show_default=True, metavar="K",
+    help="Steps of dual decomposition at most.",
 )  # fmt: skip
 @click.option(
     "--format", "form", type=click.Choice(["heads", "conllu", "json"]), default="heads", show_default=True,
@@ -68,6 +76,8 @@ def command(
     required: tuple[Arc, ...],
     forbidden: tuple[Arc, ...],
     decoder: str | None,
+    exact: bool,
+    iterations: int,
     form: str,
     jobs: int,
     output: str,
@@ -79,7 +89,8 @@ def command(
     order, each with the name of its array.
 
     Arrays named NAME/arcs, NAME/siblings, NAME/grandchildren, NAME/grand_siblings, NAME/tri_siblings and so on, or arcs, siblings and
-    so on, are tables of the parts of one sentence: see `arcwise.Scores`. They need --projective.
+    so on, are tables of the parts of one sentence: see `arcwise.Scores`. With --projective a chart is searched, else all trees by
+    dual decomposition. The tree is proved best either way; with --no-exact it may have a gap, as json tells.
 
     \b
     Example:
@@ -87,11 +98,14 @@ def command(
       arcwise decode scores.npz --projective --format conllu
       arcwise decode scores.npz --k-best 5 --required 0,2
       python -c "import numpy as np; np.savez('parts.npz', arcs=np.zeros((4, 4)), siblings=np.random.randn(4, 4, 4))"
+      arcwise decode parts.npz
       arcwise decode parts.npz --projective --k-best 3
     """
     from arcwise.treebank.writing import open_output
 
     options: dict[str, Any] = {"projective": projective, "single_root": not multi_root, "decoder": decoder}
+    if k is None:
+        options |= {"exact": exact, "iterations": iterations}
     render = {"heads": _heads_line, "conllu": _conllu, "json": _json_line}[form]
     with progress_bar(only_compiling=True) as show, open_output(output) as file:
         for group in _groups(_matrices(scores)):
@@ -229,6 +243,8 @@ def _json_line(name: str, parse: Parse, rank: int | None) -> str:
     result: dict[str, Any] = {"name": name, "score": parse.score, "heads": parse.heads[1:].tolist()}
     if rank is not None:
         result["rank"] = rank
+    elif parse.bound is not None and parse.stats.get("method") == "dual":
+        result |= {"bound": parse.bound, "certified": parse.certified}
     return json.dumps(result, ensure_ascii=False) + "\n"
 
 

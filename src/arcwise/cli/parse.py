@@ -114,7 +114,7 @@ class _Tally:
 )  # fmt: skip
 @click.option(
     "--budget", type=click.IntRange(1), metavar="STEPS",
-    help="After so many more steps an exact search gives up, too, and tells the gap.  [default: 1000000]",
+    help="After so many more steps an exact search gives up, too, and tells the gap.  [default: 100000]",
 )  # fmt: skip
 @click.option(
     "--trace", metavar="TRACE", type=click.Path(),
@@ -156,8 +156,8 @@ def command(
     sentence, --format words that its words are separated by spaces too, --format vertical that each line is a word and a
     blank line ends a sentence. Sentences without tags are tagged. In a treebank heads and labels are written anew, all else
     goes through byte for byte. OUT appears when it is complete, may be FILE itself, and is compressed if its name ends in
-    .gz, .xz or .zst. If the run is interrupted, OUT has all sentences up to the last one finished; OUT.partial has them, if there was a
-    file OUT before. A sentence of raw text is cut after 1000 words at the latest; one of
+    .gz, .xz or .zst. If the run is interrupted, OUT has all sentences up to the last one finished, or OUT.partial has them if
+    there was a file OUT before. A sentence of raw text is cut after 1000 words at the latest; one of
     a treebank of more than 2000 words (300 with a projective model) is parsed in pieces.
 
     --confidence adds to MISC of every word ArcProb, the probability of its head among all trees, and LabelProb, that of its

@@ -68,7 +68,7 @@ _SIZES: dict[str, dict[str, int]] = {
 )  # fmt: skip
 @click.option(
     "--steps", type=click.IntRange(0), metavar="K",
-    help="Steps of dual decomposition for a sentence in training; 0 learns from what each word takes on its own.  [default: 0]",
+    help="Steps of dual decomposition for a sentence in training; 0 learns from what each word takes on its own.  [default: 100]",
 )  # fmt: skip
 @click.option(
     "--tune", is_flag=True,
@@ -76,7 +76,8 @@ _SIZES: dict[str, dict[str, int]] = {
 )  # fmt: skip
 @click.option(
     "--rate", type=float,
-    help="How far a step goes; of mira, the longest step.  [default: mira 0.01; sgd 0.02; adagrad 0.05; eg 0.3, max-margin 1]",
+    help="How far a step goes; of mira, the longest step.  [default: mira 0.01, with head automata 0.003; sgd 0.02; adagrad 0.05; "
+    "eg 0.3, max-margin 1]",
 )  # fmt: skip
 @click.option(
     "--penalty", type=float, metavar="C",
@@ -137,11 +138,15 @@ def command(
     subtypes. The epoch with the best LAS is kept; without --dev, the last. A run that was stopped goes on
     with --resume, from the file MODEL.checkpoint, and gives the same model as an unbroken one.
 
-    Models of order 2 and 3 also score siblings, grandchildren and so on, which is more accurate and slower; with --projective their
-    trees are projective, and training trees that are not are made so. Without it, log-linear models of order 2 score siblings and
-    grandchildren by belief propagation, approximately. --parts names the chart: sibling (siblings), carreras (and the outermost
-    grandchildren), model0 (all grandchildren), model1 (siblings, grandchildren and grand-siblings), model2 (siblings, tri-siblings,
-    and the outermost grandchildren and grand-siblings).
+    Models of order 2 and 3 also score siblings, grandchildren and so on, which is more accurate and slower. They find the best of all
+    trees, projective or not, by dual decomposition over head automata, and prove it best. --parts names what is scored: sibling,
+    grandchild (siblings and grandchildren; order 2) or grand-sibling (these too; order 3). Each sentence is learned from by --steps
+    steps of dual decomposition, or from what each word would take on its own.
+
+    With --projective trees are projective, and training trees that are not are made so. --parts names the chart: sibling (siblings),
+    carreras (and the outermost grandchildren), model0 (all grandchildren), model1 (siblings, grandchildren and grand-siblings),
+    model2 (siblings, tri-siblings, and the outermost grandchildren and grand-siblings). Log-linear models of order 2 over all trees
+    score siblings and grandchildren by belief propagation, approximately.
 
     Learners: perceptron and mira move the weights from the tree found to the right one; log-linear and max-margin minimise an
     objective, C/2 |w|^2 plus a loss a sentence, by an optimiser: sgd and adagrad (stochastic gradients), eg (exponentiated
@@ -153,6 +158,7 @@ def command(
     Example:
       arcwise train train.conllu --dev dev.conllu -o my.arcwise
       arcwise train train.conllu --dev dev.conllu -o small.arcwise --size small --epochs 5
+      arcwise train train.conllu --dev dev.conllu -o second.arcwise --order 2
       arcwise train train.conllu --dev dev.conllu -o third.arcwise --order 3 --projective
       arcwise train train.conllu --dev dev.conllu -o crf.arcwise --learner log-linear --tune
     """

@@ -117,6 +117,22 @@ def _charts(folder: Path) -> None:
                 parser.k_best_block(block, 2)
 
 
+def _dual(folder: Path) -> None:
+    """Training and parsing with head automata and dual decomposition."""
+    from arcwise.pipeline.model import Settings
+    from arcwise.pipeline.training import train
+    from arcwise.treebank.reading import BlockReader
+
+    settings = Settings(
+        coarse_bits=8, arc_bits=8, label_bits=8, part_bits=8, search="dual-grandchild", threshold=9.0
+    )
+    treebank = folder / "treebank.conllu"
+    parser = train(treebank, treebank, epochs=1, label_epochs=1, settings=settings, gold_tags=True)
+    with BlockReader(treebank, check_trees=False) as reader:
+        for block in reader:
+            parser.parse_block(block)
+
+
 def _evaluate(folder: Path) -> None:
     from arcwise.evaluation.attachment import attachment_scores
     from arcwise.evaluation.columns import Strings, read_columns
@@ -157,6 +173,7 @@ _PARSE: dict[str, Step] = {"read": _read, "parse": _parse}
 _OTHERS: dict[str, Step] = {
     "train": _train,
     "charts": _charts,
+    "dual": _dual,
     "evaluate": _evaluate,
     "analyze": _analyze,
     "decode": _decode,

@@ -1,7 +1,8 @@
 """The last column of Table 2 of Koo et al. 2010: how often dual decomposition proves its tree best where scores are random.
 
 Every transition of every automaton scores a standard normal number, START and END included; arcs alone score nothing, and none is
-pruned.
+pruned. G+S: a number for every pair of siblings and one for every grandchild, as the linear programs have them that the paper
+compares itself with; joint: a number for every pair of siblings with their grandparent, as its automata could have.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from arcwise.parts.scores import Scores
 from arcwise.search.decode import decode
 from arcwise.search.result import Parse
 
-MODELS = ("Sib", "G+S")
+MODELS = ("Sib", "G+S", "G+S, joint")
 # Iterations of dual decomposition alone; None: with the finish.
 _RULES = {"K = 250": 250, "K = 5000": 5000, "exact": None}
 _ROOTS = {"several roots": False, "one root": True}
@@ -27,13 +28,15 @@ _TOGETHER = 50  # instances in memory at once
 def instance(model: str, words: int, seed: int, number: int) -> Scores:
     """A random problem; the same numbers always give the same.
 
-    >>> instance("Sib", 3, 0, 1).siblings.shape, instance("G+S", 3, 0, 1).grand_siblings.shape
+    >>> instance("Sib", 3, 0, 1).siblings.shape, instance("G+S, joint", 3, 0, 1).grand_siblings.shape
     ((4, 4, 4), (4, 4, 4, 4))
     """
     rng, size = np.random.default_rng([seed, number]), words + 1
     arcs, siblings = np.zeros((size, size)), rng.standard_normal((size, size, size))
     if model == "Sib":
         return Scores(arcs=arcs, siblings=siblings)
+    if model == "G+S":
+        return Scores(arcs=arcs, siblings=siblings, grandchildren=rng.standard_normal((size,) * 3))
     siblings[1:] = 0.0  # only the root has no grandparent
     return Scores(arcs=arcs, siblings=siblings, grand_siblings=rng.standard_normal((size,) * 4))
 

@@ -94,7 +94,7 @@ def best_arcs(
         for i in range(1, len(up)):
             up[i] = automata.up[max(state.option[i], 0)]
         return
-    approach(problem, state, steps, np.empty((0, 3)))
+    approach(problem, state, steps, False, np.empty((0, 3)))
     if state.incumbent[0] > -np.inf:
         up[:] = state.best_tree
         taken[up[1:]] = True

@@ -57,6 +57,7 @@ DEFAULTS = {
     ("max-margin", "adagrad"): (0.05, 5.0),
     ("max-margin", EG): (1.0, 100.0),
 }
+DUAL_RATE = 0.003  # of MIRA with head automata
 # What of it a learner or an optimiser has no use for.
 USELESS = {"rate": ("perceptron", "lbfgs", "cg"), "penalty": ("perceptron", "mira")}
 _OBJECTIVES = {"log-linear": LOG_LINEAR, "max-margin": MAX_MARGIN}

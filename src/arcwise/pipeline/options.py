@@ -9,7 +9,7 @@ from math import inf
 from operator import index
 
 from arcwise.errors import ArcwiseError
-from arcwise.learning.trainers import DEFAULTS, OPTIMISERS, USELESS, Choices, check_oracle
+from arcwise.learning.trainers import DEFAULTS, DUAL_RATE, OPTIMISERS, USELESS, Choices, check_oracle
 from arcwise.pipeline.model import BELIEFS, Settings
 
 LABEL_STAGES = ("both", "joint", "after")
@@ -39,7 +39,7 @@ class Options:
     single_root: bool | None = None
     gold_tags: bool = False
     tune: bool = False
-    steps: int = 0
+    steps: int = 100
     settings: Settings = field(default_factory=Settings)
 
     def __post_init__(self) -> None:
@@ -76,6 +76,8 @@ class Options:
         """Learner, optimiser, rate and penalty, as given or by default."""
         optimiser = self.optimiser or OPTIMISERS[self.learner][0]
         rate, penalty = DEFAULTS[self.learner, optimiser]
+        if self.settings.dual and self.learner == "mira":
+            rate = DUAL_RATE
         return Choices(self.learner, optimiser, self.rate or rate, self.penalty or penalty)
 
 

@@ -34,7 +34,7 @@ from arcwise.search.state_automata import state_automata
 
 BETA = 0.001  # the share of arcs' scores that stays with the tree at first (appendix A.2)
 # Of an exact search: the steps before the finish takes over, and those of the finish before it gives up.
-STALL, BUDGET = 60, 1_000_000
+STALL, BUDGET = 60, 100_000
 # How much of what the automata know the tree is told at first, and how long steps are; found on development treebanks.
 _SPREAD, _POLYAK, _PATIENCE = 0.8, 1.5, 10
 _ROUNDS = Rounds(30, 1.5, 6, 0.2)
@@ -71,13 +71,14 @@ def begin(
 
 
 @kernel
-def approach(problem: Problem, state: State, steps: int, trace: Floats) -> Outcome:
-    """Dual decomposition from where the automata have told the tree what they know, by steps as long as the gap asks for.
-
-    On trained models it takes a tenth of the steps that the rule of the paper takes.
+def approach(problem: Problem, state: State, steps: int, koo: bool, trace: Floats) -> Outcome:
+    """So many steps of dual decomposition: as the paper has them, or from where the automata have told the tree what they know, and
+    as long as the gap asks for. On trained models that takes a tenth of the steps.
     """
-    spread_scores(problem, state, _SPREAD)
-    return descend(problem, state, Steps(steps, _POLYAK, _PATIENCE), np.empty(0, np.int32), trace)
+    if not koo:
+        spread_scores(problem, state, _SPREAD)
+    how = Steps(steps, 0.0 if koo else _POLYAK, _PATIENCE)
+    return descend(problem, state, how, np.empty(0, np.int32), trace)
 
 
 @kernel
@@ -85,13 +86,10 @@ def search(
     problem: Problem, state: State, steps: int, budget: int, trace: Floats
 ) -> tuple[Outcome, Finished]:
     """The state comes back with the best tree and a bound. budget: of the finish; 0 for so many steps as the paper has them."""
-    if budget > 0:
-        outcome = approach(problem, state, steps, trace)
-        if outcome.code == STOPPED:
-            return outcome, finish(problem, state, _ROUNDS, budget)
-    else:
-        outcome = descend(problem, state, Steps(steps, 0.0, 0), np.empty(0, np.int32), trace)
-    return outcome, Finished(0, 0, 0, 0, 0)
+    outcome, finished = approach(problem, state, steps, budget == 0, trace), Finished(0, 0, 0, 0, 0)
+    if outcome.code == STOPPED and budget > 0:
+        finished = finish(problem, state, _ROUNDS, budget)
+    return outcome, finished
 
 
 def dual_parse(parts: PartChart, options: DualOptions) -> Parse:
@@ -121,7 +119,10 @@ def search_automata(parts: PartChart, automata: Automata, own: Floats, options: 
     problem, state = begin(
         graph, automata, parts.kind.complete > 0, parts.single_root, own, slack, spanning_tree.make_room(longest), chart
     )  # fmt: skip
-    outcome, finished = search(problem, state, steps, options.budget if options.exact else 0, trace)
+    # As in `search`, which this does without for the sake of the time to compile it.
+    outcome, finished = approach(problem, state, steps, not options.exact, trace), Finished(0, 0, 0, 0, 0)
+    if outcome.code == STOPPED and options.exact:
+        finished = finish(problem, state, _ROUNDS, options.budget)
     score, bound = float(state.incumbent[0]), float(state.least[0])
     if score == -np.inf:
         if bound == -np.inf:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from arcwise.kernels import kernel
+from arcwise.parts.graph import Ints
 from arcwise.parts.tables import Floats
 from arcwise.search.automata import Flags, chain_margins, restrict
 from arcwise.search.dual_decomposition import (
@@ -252,6 +253,31 @@ def climb(problem: Problem, state: State) -> bool:
 
 
 @kernel
+def _disputed(problem: Problem, alive: Flags, votes: Ints, half: int) -> int:
+    """The arc that y, z and up took nearest to half of the time, of those whose words may have another head; -1 if there is none."""
+    graph = problem.graph
+    dispute, least = -1, np.int64(1 << 30)
+    for m in range(1, len(problem.vertices) - 1):
+        into = graph.into[graph.into_first[problem.vertices[m]] : graph.into_first[problem.vertices[m + 1]]]
+        if alive[into].sum() > 1:
+            for b in into:
+                if alive[b] and abs(votes[b] - half) < least:
+                    dispute, least = b, abs(votes[b] - half)
+    return dispute
+
+
+@kernel
+def _leave(problem: Problem, arc: int, inside: bool, alive: Flags) -> None:
+    """Leave in `alive` only what goes with an arc, or without it."""
+    if not inside:
+        alive[arc] = False
+        return
+    graph, m = problem.graph, problem.graph.position[problem.graph.modifier[arc]]
+    for k in range(graph.into_first[problem.vertices[m]], graph.into_first[problem.vertices[m + 1]]):
+        alive[graph.into[k]] = graph.into[k] == arc
+
+
+@kernel
 def finish(problem: Problem, state: State, each: Rounds, budget: int) -> Finished:
     """Close the gap between the incumbent and the bound of `state`, which are then those of the whole problem.
 
@@ -259,96 +285,59 @@ def finish(problem: Problem, state: State, each: Rounds, budget: int) -> Finishe
     """
     arcs = len(problem.graph.head)
     taken = rounds = fixed = improved = branches = 0
-    room, no_trace = 16, np.empty((0, 3))
+    room, no_trace, votes = 16, np.empty((0, 3)), np.zeros(arcs, np.int32)
     alive = np.empty((room, arcs), np.bool_)  # of the open branches
     u, v, bounds = np.empty((room, arcs)), np.empty((room, arcs)), np.empty(room)
     alive[0], u[0], v[0], bounds[0] = problem.alive, state.at[0], state.at[1], state.least[0]
-    count = 1
-    improved += climb(problem, state)
+    count, climbed = 1, -np.inf
     while count > 0 and taken < budget:
-        count -= 1
-        if bounds[count] <= state.incumbent[0] + problem.slack:
+        if state.incumbent[0] > climbed:
+            improved += 1 if climb(problem, state) else 0
+            climbed = state.incumbent[0]
+        top = count - 1
+        if bounds[top] <= state.incumbent[0] + problem.slack:
+            count -= 1
             continue
-        here = alive[count].copy()
+        here, before = alive[top], bounds[top]
+        left = here.sum()
         part = Problem(
             problem.graph, restrict(problem.automata, here), problem.grand, problem.single_root, here, problem.slack,
             problem.vertices, problem.room, problem.chart,
         )  # fmt: skip
-        below = make_state(part, u[count], v[count], state.incumbent[0], state.best_tree)
-        before, left = bounds[count], here.sum()
-        votes = np.zeros(arcs, np.int32)
-        closed = False
-        while True:
-            rounds += 1
-            votes[:] = 0
-            outcome = descend(part, below, Steps(each.steps, each.polyak, each.patience), votes, no_trace)
-            taken += outcome.steps
-            if below.incumbent[0] > state.incumbent[0]:
-                state.incumbent[0] = below.incumbent[0]
-                state.best_tree[:] = below.best_tree
-                if climb(problem, state):
-                    improved += 1
-                    below.incumbent[0] = state.incumbent[0]
-            closed = outcome.code != STOPPED or below.least[0] <= state.incumbent[0] + problem.slack
-            if closed:
-                break
+        below = make_state(part, u[top], v[top], state.incumbent[0], state.best_tree)
+        votes[:] = 0
+        rounds += 1
+        outcome = descend(part, below, Steps(each.steps, each.polyak, each.patience), votes, no_trace)
+        taken += outcome.steps
+        if below.incumbent[0] > state.incumbent[0]:
+            state.incumbent[0] = below.incumbent[0]
+            state.best_tree[:] = below.best_tree
+        gone = -1
+        if outcome.code == STOPPED and below.least[0] > state.incumbent[0] + problem.slack:
             gone = fix_arcs(part, below, here)
-            closed = gone < 0
-            if closed:
-                break
-            fixed += gone
-            gap, bound = before - state.incumbent[0], below.least[0]
-            if (bound < before - each.progress * gap or gone > each.progress * left) and taken < budget:
-                before, left = min(bound, before), here.sum()
-                # `here` is also `part.alive`: the automata must lose the same arcs.
-                part = Problem(
-                    problem.graph, restrict(part.automata, here), problem.grand, problem.single_root, here, problem.slack,
-                    problem.vertices, problem.room, problem.chart,
-                )  # fmt: skip
-                below = make_state(part, below.at[0], below.at[1], state.incumbent[0], state.best_tree)
-                below.least[0] = bound
-                continue
-            break
-        if closed:
+        if gone < 0:
+            count -= 1
             continue
-        dispute, least = -1, np.int64(1 << 30)
-        for b in range(1, arcs):
-            m = problem.graph.position[problem.graph.modifier[b]]
-            others = False
-            for k in range(
-                problem.graph.into_first[problem.vertices[m]],
-                problem.graph.into_first[problem.vertices[m + 1]],
-            ):
-                a = problem.graph.into[k]
-                others = others or (a != b and here[a])
-            if here[b] and others and abs(np.int64(votes[b]) - 2 * each.steps) < least:
-                dispute, least = b, abs(np.int64(votes[b]) - 2 * each.steps)
-        bound = min(below.least[0], before)
+        fixed += gone
+        u[top], v[top], bounds[top] = below.at[0], below.at[1], min(before, below.least[0])
+        gap = before - state.incumbent[0]
+        if bounds[top] < before - each.progress * gap or gone > each.progress * left:
+            continue  # another round
+        dispute = _disputed(problem, here, votes, 2 * each.steps)
         if dispute < 0:  # only one tree is left, and it was found
+            count -= 1
             continue
         branches += 1
-        if count + 2 > room:
+        if count == room:
             room *= 2
             alive = np.concatenate((alive, np.empty_like(alive)))
-            u, v, bounds = (
-                np.concatenate((u, np.empty_like(u))),
-                np.concatenate((v, np.empty_like(v))),
-                np.concatenate((bounds, np.empty_like(bounds))),
-            )
-        m = problem.graph.position[problem.graph.modifier[dispute]]
-        within = votes[dispute] > 2 * each.steps
-        for turn in range(2):  # the likelier branch is looked into first: it lies on top
-            alive[count], u[count], v[count], bounds[count] = here, below.at[0], below.at[1], bound
-            if (turn == 1) == within:
-                for k in range(
-                    problem.graph.into_first[problem.vertices[m]],
-                    problem.graph.into_first[problem.vertices[m + 1]],
-                ):
-                    a = problem.graph.into[k]
-                    alive[count, a] = a == dispute
-            else:
-                alive[count, dispute] = False
-            count += 1
+            u, v = np.concatenate((u, np.empty_like(u))), np.concatenate((v, np.empty_like(v)))
+            bounds = np.concatenate((bounds, np.empty_like(bounds)))
+        alive[count], u[count], v[count], bounds[count] = alive[top], u[top], v[top], bounds[top]
+        inside = votes[dispute] > 2 * each.steps  # the likelier branch lies on top
+        _leave(problem, dispute, not inside, alive[top])
+        _leave(problem, dispute, inside, alive[count])
+        count += 1
     state.least[0] = state.incumbent[0]
     for k in range(count):
         state.least[0] = max(state.least[0], bounds[k])
