@@ -97,7 +97,7 @@ def test_projective_trees(parser: Parser) -> None:
 
 def test_a_trace_has_all_steps(parser: Parser) -> None:
     block = block_of("".join(map(str, sentences(20))))
-    again, best = parser.searching(exact=False, iterations=50), parser.parse_block(block)
+    again, best = parser.searching(exact=False, iterations=50, rule="paper"), parser.parse_block(block)
     trees, traces = again.trace_block(block)
     np.testing.assert_array_equal(trees.heads, again.parse_block(block).heads)
     for trace, score, steps in zip(traces, best.scores, trees.report[:, STEPS], strict=True):

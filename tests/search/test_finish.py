@@ -8,8 +8,15 @@ import numpy as np
 import pytest
 
 from arcwise import PartScores
-from arcwise.search import eisner, spanning_tree
-from arcwise.search.dual_decomposition import NOTHING, Problem, Steps, descend, make_state, make_vertices
+from arcwise.search.dual_decomposition import (
+    NOTHING,
+    Problem,
+    Steps,
+    descend,
+    make_state,
+    make_tree_search,
+    make_vertices,
+)
 from arcwise.search.finish import Rounds, climb, finish, fix_arcs
 from tests.search.dual_problems import KINDS, STATES, automata_of, labelled_case, random_case
 
@@ -65,8 +72,8 @@ def searches(kind, count, projective=False):
             numbers[graph.head[1:], graph.modifier[1:]] = np.arange(1, len(graph.head))
             trees[:, 1:] = numbers[case.trees[:, 1:], np.arange(1, n + 1)]
         problem = Problem(
-            graph, automata, parts.kind.complete > 0, single_root, np.ones(len(graph.head), bool), _SLACK, make_vertices(graph),
-            spanning_tree.make_room(n), eisner.make_chart(n) if projective else None,
+            graph, automata, parts.kind.complete > 0, make_tree_search(n, single_root, projective),
+            np.ones(len(graph.head), bool), _SLACK, make_vertices(graph),
         )  # fmt: skip
         yield Search(problem, trees[of_trees > -np.inf], of_trees[of_trees > -np.inf])
 

@@ -35,8 +35,8 @@ def rows(treebank: BenchTreebank, model: Path, rounds: int = 30, say: Say = sile
         )
     ways = {
         "exact": parser,
-        "paper": parser.searching(exact=False, iterations=_ITERATIONS),
-        "one step": parser.searching(exact=False, iterations=1),
+        "paper": parser.searching(exact=False, rule="paper", iterations=_ITERATIONS),
+        "one step": parser.searching(exact=False, rule="paper", iterations=1),
     }
     file, name = treebank.test, f"{model.name}, {treebank.name} {treebank.test.stem}"
     say(f"parsing {file.name}")

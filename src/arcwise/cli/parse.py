@@ -117,6 +117,10 @@ class _Tally:
     help="After so many more steps an exact search gives up, too, and tells the gap.  [default: 100000]",
 )  # fmt: skip
 @click.option(
+    "--rule", type=click.Choice(["gap", "paper"]), default="gap", show_default=True,
+    help="How long the steps are: after the gap that is left, or as Koo et al. (2010) have them.",
+)  # fmt: skip
+@click.option(
     "--trace", metavar="TRACE", type=click.Path(),
     help="Write bound and score of every step of dual decomposition to this file, for `arcwise plot`.",
 )  # fmt: skip
@@ -143,6 +147,7 @@ def command(
     exact: bool,
     iterations: int,
     budget: int | None,
+    rule: str,
     trace: str | None,
     retag: bool,
     offsets: bool,
@@ -211,7 +216,7 @@ def command(
         from arcwise.treebank.writing import open_output
 
         given = {} if budget is None else {"budget": budget}
-        parser = load(model).searching(decoder, exact=exact, iterations=iterations, **given)
+        parser = load(model).searching(decoder, exact=exact, iterations=iterations, rule=rule, **given)
         if retag and parser.tagger is None:
             raise ModelError(
                 f"{model}: the model cannot tag: it was trained on the treebank's own tags, or none"

@@ -1,7 +1,7 @@
 """Table 1 of Koo et al. 2010: arcs alone (MST), head automata of siblings (Sib) and of grandparents and siblings (G+S).
 
 UAS of all words, of the trees that are proved best; the percentage of proofs by dual decomposition alone, in 5000 iterations with
-the paper's steps, and with the finish; and the CPU time a sentence takes, on one thread.
+the paper's steps and with ours, and with the finish; and the CPU time a sentence takes, on one thread.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ from arcwise.experiments.trained_models import (
 ITERATIONS = 5000
 _TRAINING = 0.8  # the share of a task, for the progress bar
 _AUTOMATA = [name for name in MODELS if name != "MST"]
-_RULES = {f"K = {ITERATIONS}": False, "exact": True}
+_EXACT = "exact"
+# Whether to be exact, and the rule of steps.
+_RULES = {"paper": (False, "paper"), "alone": (False, "gap"), _EXACT: (True, "gap")}
 
 COLUMNS = [
     *(f"UAS {part} {name}" for part in ("dev", "test") for name in MODELS),
@@ -44,8 +46,9 @@ def measure(
     row = {f"seconds training {name}": training_seconds(parser)}
     # The development file comes first: what is to be compiled is compiled when the test file is timed.
     for part, file in zip(("dev", "test"), treebank_files(treebank)[1:], strict=True):
-        for rule, exact in _RULES.items() if name in _AUTOMATA else [("", True)]:
-            searching = parser.searching(exact=exact, iterations=ITERATIONS)
+        for rule in _RULES if name in _AUTOMATA else [""]:
+            exact, steps = _RULES.get(rule, (True, "gap"))
+            searching = parser.searching(exact=exact, iterations=ITERATIONS, rule=steps)
             found = parse(searching, file, partial(tell, _TRAINING))
             if exact:
                 row[f"UAS {part} {name}"] = found.uas

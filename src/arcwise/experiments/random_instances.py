@@ -53,10 +53,11 @@ def table_2(
         def search(numbers: range) -> tuple[list[Parse], float]:
             problems = [instance(model, words, seed, number) for number in numbers]  # noqa: B023
             exact = _RULES[rule] is None  # noqa: B023
+            options = (
+                {"exact": True} if exact else {"exact": False, "rule": "paper", "iterations": _RULES[rule]}
+            )  # noqa: B023
             started = process_time()
-            parses = decode(
-                problems, single_root=_ROOTS[roots], exact=exact, iterations=_RULES[rule] or 5000, jobs=jobs  # noqa: B023
-            )  # fmt: skip
+            parses = decode(problems, single_root=_ROOTS[roots], jobs=jobs, **options)  # noqa: B023
             return parses, process_time() - started
 
         search(range(1))  # compiles

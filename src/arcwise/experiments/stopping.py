@@ -22,7 +22,7 @@ def stopping(
     dev = treebank_files(treebank)[1]
     found = []
     for iterations in ITERATIONS:
-        found.append(parse(parser.searching(exact=False, iterations=iterations), dev))
+        found.append(parse(parser.searching(exact=False, rule="paper", iterations=iterations), dev))
         tell(_TRAINING + (1 - _TRAINING) * len(found) / len(ITERATIONS))
     last = found[-1]
     same = [np.logical_and.reduceat(one.heads == last.heads, last.starts) for one in found]

@@ -14,7 +14,7 @@ from arcwise.search.automata import Flags
 from arcwise.search.chart import CHARTS, make_chart
 from arcwise.search.derivations import chart_tree
 from arcwise.search.dual import approach, begin
-from arcwise.search.dual_decomposition import find_modifiers
+from arcwise.search.dual_decomposition import find_modifiers, make_tree_search
 from arcwise.search.passes import backward, forward
 from arcwise.search.sibling_automata import sibling_automata
 from arcwise.search.spanning_tree import make_room as make_search_room
@@ -84,8 +84,8 @@ def best_arcs(
     nothing. own: the scores of the arcs alone. If there is no tree, or nothing that an automaton may take, nothing is taken.
     """
     automata = sibling_automata(kind, graph, level, tables, single_root)
-    room = make_search_room(len(up) - 1)
-    problem, state = begin(graph, automata, kind.complete > 0, single_root, own, _SLACK, room, None)
+    trees = make_tree_search(len(up) - 1, single_root, False)
+    problem, state = begin(graph, automata, kind.complete > 0, trees, own, _SLACK)
     taken[:], up[:] = False, 0
     if steps == 0:
         state.u[:] = 0.0

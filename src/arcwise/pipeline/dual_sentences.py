@@ -17,12 +17,10 @@ from arcwise.kernels import kernel
 from arcwise.parts.arcs import keep_heads, make_arcs, prune
 from arcwise.parts.graph import make_graph
 from arcwise.pipeline.sentences import Weights, label_tree, score_arcs
-from arcwise.search import eisner
 from arcwise.search.chart import make_levels
 from arcwise.search.dual import begin, search
-from arcwise.search.dual_decomposition import best_heads
+from arcwise.search.dual_decomposition import best_heads, make_tree_search
 from arcwise.search.sibling_automata import sibling_automata
-from arcwise.search.spanning_tree import make_room
 
 # The columns of a report: steps of dual decomposition, times the automata there are, those computed anew, and how it ended; what the
 # finish took.
@@ -33,9 +31,10 @@ _SLACK = 0.5
 
 
 class Effort(NamedTuple):
-    """How far to go: steps of dual decomposition, and steps of the finish, 0 for none."""
+    """How far to go: steps of dual decomposition, whether they are those of the paper, and steps of the finish, 0 for none."""
 
     steps: int
+    paper: bool
     budget: int
 
 
@@ -45,7 +44,7 @@ def parse_with_automata(
     starts: NDArray[np.int64],
     weights: Weights,
     effort: Effort,
-    chart: eisner.Chart | None,
+    projective: bool,
     heads: NDArray[np.int32],
     labels: NDArray[np.int32],
     scores: NDArray[np.float64],
@@ -55,8 +54,8 @@ def parse_with_automata(
 ) -> int:
     """The best labelled tree of every sentence among the arcs that the pruner keeps; returns how many arcs it kept.
 
-    Arguments as of `arcwise.pipeline.sentences.parse_sentences`. chart: if trees must be projective, of the longest sentence, else
-    None. bounds: filled with a proven upper bound on the score of every tree of a sentence, that of the tree itself if it is proved
+    Arguments as of `arcwise.pipeline.sentences.parse_sentences`. projective: whether trees must be.
+    bounds: filled with a proven upper bound on the score of every tree of a sentence, that of the tree itself if it is proved
     best. report: (sentences, REPORT), filled. trace: (steps, 3) filled with bound, score and automata computed anew of every step
     of the last sentence, or (0, 3).
     """
@@ -66,7 +65,8 @@ def parse_with_automata(
         make_tokens(longest, templates.end),
         make_part_tokens(longest, weights.parts.templates),
     )
-    room, arcs, tree = make_room(longest), make_arcs(longest, weights.most_heads), make_neighbours(longest)
+    trees = make_tree_search(longest, weights.single_root, projective)
+    arcs, tree = make_arcs(longest, weights.most_heads), make_neighbours(longest)
     matrix = np.empty((longest + 1) ** 2)
     indices = np.empty(most_arc_features(longest, templates), np.uint32)
     rows = np.empty(most_context_features(templates), np.uint32)
@@ -79,7 +79,7 @@ def parse_with_automata(
         hash_tokens(numbers[first:end], templates, tokens)
         coarse_scores(tokens, templates, weights.coarse, weights.coarse_bits, S)
         keep_heads(S, tree_heads)
-        if best_heads(S, weights.single_root, room, chart, tree_heads) == -np.inf:
+        if best_heads(S, trees, tree_heads) == -np.inf:
             scores[s] = bounds[s] = -np.inf
             continue
         prune(S, tree_heads, weights.most_heads, weights.threshold, arcs)
@@ -94,10 +94,8 @@ def parse_with_automata(
         hash_part_tokens(numbers[first:end], weights.parts.templates, part_tokens)
         tables = part_scores(weights.kind, True, graph, levels, of_arcs.copy(), part_tokens, weights.parts)
         automata = sibling_automata(weights.kind, graph, levels[0], tables, weights.single_root)
-        problem, state = begin(
-            graph, automata, weights.kind.complete > 0, weights.single_root, of_arcs, _SLACK, room, chart
-        )
-        outcome, finished = search(problem, state, effort.steps, effort.budget, trace)
+        problem, state = begin(graph, automata, weights.kind.complete > 0, trees, of_arcs, _SLACK)
+        outcome, finished = search(problem, state, effort.steps, effort.paper, effort.budget, trace)
         scores[s], bounds[s] = state.incumbent[0], state.least[0]
         if bounds[s] <= scores[s] + _SLACK:
             bounds[s] = scores[s]

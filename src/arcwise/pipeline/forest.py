@@ -16,7 +16,6 @@ from arcwise.pipeline.chart_sentences import parse_with_charts, sentence_parts
 from arcwise.pipeline.dual_sentences import REPORT, Effort, parse_with_automata
 from arcwise.pipeline.sentences import Weights, parse_sentences
 from arcwise.search.dual import BUDGET, STALL
-from arcwise.search.eisner import make_chart
 from arcwise.search.k_best import k_best_trees
 from arcwise.search.spanning_tree import spanning_trees
 from arcwise.sums.matrix_tree import matrix_trees
@@ -26,7 +25,7 @@ Heads = NDArray[np.int32]
 
 _NOTHING = np.empty(0)
 _NO_TRACE = np.empty((0, 3))
-EXACT = Effort(STALL, BUDGET)
+EXACT = Effort(STALL, False, BUDGET)
 _BILLION = 2.0**30
 _MOST_SCORES = 1 << 22  # that are held at a time, unless one sentence has more
 
@@ -56,9 +55,8 @@ class Rows(NamedTuple):
         """
         numbers, starts, heads, labels, scores, bounds, report = self
         if weights.dual:
-            chart = make_chart(int(np.diff(starts).max(initial=1)) - 1) if projective else None
             parse_with_automata(
-                numbers, starts, weights, effort, chart, heads, labels, scores, bounds, report, trace
+                numbers, starts, weights, effort, projective, heads, labels, scores, bounds, report, trace
             )
             return
         bounds[:] = np.inf

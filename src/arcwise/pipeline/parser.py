@@ -122,16 +122,16 @@ class Parser:
         return (DUAL, DUAL_PROJECTIVE) if settings.dual else (settings.search,)
 
     def searching(
-        self, decoder: str | None = None, *, exact: bool = True, iterations: int = 5000, budget: int = BUDGET
-    ) -> Parser:
-        """The same parser with another way to search. exact, iterations, budget: of dual decomposition, as in `arcwise.decode`."""
+        self, decoder: str | None = None, *, exact: bool = True, iterations: int = 5000, budget: int = BUDGET,
+        rule: str = "gap",
+    ) -> Parser:  # fmt: skip
+        """The same parser with another way to search. The other options are of dual decomposition, as in `arcwise.decode`."""
         if decoder not in (None, *self.decoders):
             raise InputError(f"decoder {decoder!r}", expected=f"for this model {' or '.join(self.decoders)}")
-        options = check_options(exact, iterations, budget, False)
+        options = check_options(exact, iterations, budget, rule)
         other = copy(self)
-        other._effort = (
-            Effort(min(STALL, options.iterations), options.budget) if exact else Effort(options.iterations, 0)
-        )
+        steps = min(STALL, options.iterations) if exact else options.iterations
+        other._effort = Effort(steps, rule == "paper", options.budget if exact else 0)
         other._projective = decoder == DUAL_PROJECTIVE
         return other
 

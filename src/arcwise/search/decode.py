@@ -57,6 +57,7 @@ def decode(
     exact: bool = ...,
     iterations: int = ...,
     budget: int = ...,
+    rule: str = ...,
     trace: bool = ...,
     jobs: int = ...,
 ) -> list[Parse]: ...
@@ -74,6 +75,7 @@ def decode(
     exact: bool = ...,
     iterations: int = ...,
     budget: int = ...,
+    rule: str = ...,
     trace: bool = ...,
     jobs: int = ...,
 ) -> Any: ...
@@ -90,6 +92,7 @@ def decode(
     exact: bool = True,
     iterations: int = 5000,
     budget: int = BUDGET,
+    rule: str = "gap",
     trace: bool = False,
     jobs: int = 1,
 ) -> Parse | list[Parse]:
@@ -112,6 +115,7 @@ def decode(
         fits. A chart takes a matrix, too.
     exact: in dual decomposition, whether to go on until the tree is proved best. If not, so many `iterations` are made, and the
         best tree seen comes with the gap that is left. budget: steps after which an exact search gives up, too; its gap says so.
+    rule: how long its steps are: "gap", after the gap that is left, or "paper", as Koo et al. (2010) have them, which is slower.
     trace: keep (bound, score of the tree, automata computed anew) of every iteration of dual decomposition in stats["trace"].
     jobs: threads to share several matrices among. The result does not depend on it.
 
@@ -127,7 +131,7 @@ def decode(
     if block_degree is not None or well_nested:
         raise ArcwiseError("block_degree and well_nested are not available yet")
     scores = at_hand(scores)
-    options = check_options(exact, iterations, budget, trace)
+    options = check_options(exact, iterations, budget, rule, trace)
     of_parts = is_parts(scores, dual=True)
     if not of_parts and (decoder == DUAL or (decoder in CHARTS and decoder not in _METHODS)):
         scores, of_parts = as_tables(scores), True

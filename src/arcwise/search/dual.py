@@ -11,7 +11,6 @@ from arcwise.kernels import kernel
 from arcwise.parts.graph import Graph
 from arcwise.parts.head_automata import HeadAutomata
 from arcwise.parts.tables import Floats
-from arcwise.search import eisner, spanning_tree
 from arcwise.search.automata import Automata
 from arcwise.search.dual_decomposition import (
     AGREED,
@@ -22,8 +21,10 @@ from arcwise.search.dual_decomposition import (
     Problem,
     State,
     Steps,
+    TreeSearch,
     descend,
     make_state,
+    make_tree_search,
     make_vertices,
 )
 from arcwise.search.finish import Finished, Rounds, finish, spread_scores
@@ -36,28 +37,30 @@ BETA = 0.001  # the share of arcs' scores that stays with the tree at first (app
 # Of an exact search: the steps before the finish takes over, and those of the finish before it gives up.
 STALL, BUDGET = 60, 100_000
 # How much of what the automata know the tree is told at first, and how long steps are; found on development treebanks.
-_SPREAD, _POLYAK, _PATIENCE = 0.8, 1.5, 10
+_SPREAD, _POLYAK, _PATIENCE = 0.8, 1.5, 20
 _ROUNDS = Rounds(30, 1.5, 6, 0.2)
 _TOLERANCE = 1e-10
+RULES = ("gap", "paper")
 ENDS = {AGREED: "agreement", CLOSED: "bound", STOPPED: "iterations", NOTHING: "no tree"}
 
 
 class DualOptions(NamedTuple):
     """How far to go. exact: whether the finish follows, after STALL steps; else `iterations` steps are made, and the best tree seen
-    is the answer. budget: steps of the finish. trace: whether to keep the bound and the score of every step.
+    is the answer. budget: steps of the finish. rule: one of RULES, how long steps are. trace: whether to keep the bound and the
+    score of every step.
     """
 
     exact: bool = True
     iterations: int = 5000
     budget: int = BUDGET
+    rule: str = "gap"
     trace: bool = False
 
 
 @kernel
 def begin(
-    graph: Graph, automata: Automata, grand: bool, single_root: bool, own: Floats, slack: float, room: spanning_tree.Room,
-    chart: eisner.Chart | None,
-) -> tuple[Problem, State]:  # fmt: skip
+    graph: Graph, automata: Automata, grand: bool, trees: TreeSearch, own: Floats, slack: float
+) -> tuple[Problem, State]:
     """The problem of a sentence, and the state before the first step. own: the scores of the arcs alone."""
     arcs = len(graph.head)
     alive = np.ones(arcs, np.bool_)
@@ -65,28 +68,28 @@ def begin(
     for b in range(1, arcs):
         alive[b] = own[b] > -np.inf
         u[b] = BETA * own[b] if alive[b] else 0.0
-    problem = Problem(graph, automata, grand, single_root, alive, slack, make_vertices(graph), room, chart)
+    problem = Problem(graph, automata, grand, trees, alive, slack, make_vertices(graph))
     nothing = np.zeros(len(problem.vertices) - 1, np.int32)
     return problem, make_state(problem, u, np.zeros(arcs), -np.inf, nothing)
 
 
 @kernel
-def approach(problem: Problem, state: State, steps: int, koo: bool, trace: Floats) -> Outcome:
+def approach(problem: Problem, state: State, steps: int, paper: bool, trace: Floats) -> Outcome:
     """So many steps of dual decomposition: as the paper has them, or from where the automata have told the tree what they know, and
     as long as the gap asks for. On trained models that takes a tenth of the steps.
     """
-    if not koo:
+    if not paper:
         spread_scores(problem, state, _SPREAD)
-    how = Steps(steps, 0.0 if koo else _POLYAK, _PATIENCE)
+    how = Steps(steps, 0.0 if paper else _POLYAK, _PATIENCE)
     return descend(problem, state, how, np.empty(0, np.int32), trace)
 
 
 @kernel
 def search(
-    problem: Problem, state: State, steps: int, budget: int, trace: Floats
+    problem: Problem, state: State, steps: int, paper: bool, budget: int, trace: Floats
 ) -> tuple[Outcome, Finished]:
-    """The state comes back with the best tree and a bound. budget: of the finish; 0 for so many steps as the paper has them."""
-    outcome, finished = approach(problem, state, steps, budget == 0, trace), Finished(0, 0, 0, 0, 0)
+    """The state comes back with the best tree and a bound. budget: of the finish, 0 for none."""
+    outcome, finished = approach(problem, state, steps, paper, trace), Finished(0, 0, 0, 0, 0)
     if outcome.code == STOPPED and budget > 0:
         finished = finish(problem, state, _ROUNDS, budget)
     return outcome, finished
@@ -111,16 +114,17 @@ def dual_parse(parts: PartChart, options: DualOptions) -> Parse:
 def search_automata(parts: PartChart, automata: Automata, own: Floats, options: DualOptions) -> Parse:
     """The same for automata of any kind."""
     graph, longest = parts.graph, int(parts.graph.position[-1])
-    chart = eisner.make_chart(longest) if parts.projective else None
+    trees = make_tree_search(longest, parts.single_root, parts.projective)
     size = float(np.abs(automata.gain[np.isfinite(automata.gain)]).max(initial=1.0))
     slack = _TOLERANCE * max(1.0, size)
     steps = min(STALL, options.iterations) if options.exact else options.iterations
     trace = np.full((steps if options.trace else 0, 3), np.nan)
-    problem, state = begin(
-        graph, automata, parts.kind.complete > 0, parts.single_root, own, slack, spanning_tree.make_room(longest), chart
-    )  # fmt: skip
+    problem, state = begin(graph, automata, parts.kind.complete > 0, trees, own, slack)
     # As in `search`, which this does without for the sake of the time to compile it.
-    outcome, finished = approach(problem, state, steps, not options.exact, trace), Finished(0, 0, 0, 0, 0)
+    outcome, finished = (
+        approach(problem, state, steps, options.rule == "paper", trace),
+        Finished(0, 0, 0, 0, 0),
+    )
     if outcome.code == STOPPED and options.exact:
         finished = finish(problem, state, _ROUNDS, options.budget)
     score, bound = float(state.incumbent[0]), float(state.least[0])
@@ -149,9 +153,13 @@ def search_automata(parts: PartChart, automata: Automata, own: Floats, options: 
     return parts.parse(state.best_tree, score, bound, **stats)
 
 
-def check_options(exact: Any, iterations: Any, budget: Any, trace: Any) -> DualOptions:
+def check_options(
+    exact: Any, iterations: Any, budget: Any, rule: Any = "gap", trace: Any = False
+) -> DualOptions:
     """The options, if they are usable."""
     for name, number in (("iterations", iterations), ("budget", budget)):
         if not isinstance(number, int | np.integer) or number < 1:
             raise InputError(f"{name} is {number!r}", expected="a number of steps, 1 or more")
-    return DualOptions(bool(exact), int(iterations), int(budget), bool(trace))
+    if rule not in RULES:
+        raise InputError(f"rule is {rule!r}", expected=" or ".join(map(repr, RULES)))
+    return DualOptions(bool(exact), int(iterations), int(budget), rule, bool(trace))

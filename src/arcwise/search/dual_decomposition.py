@@ -25,22 +25,51 @@ AGREED, CLOSED, STOPPED, NOTHING = range(4)
 LEFT, RIGHT, UP = 1, 2, 4  # what of an automaton has changed
 
 
+class TreeSearch(NamedTuple):
+    """How the best tree of arcs alone is found: by a spanning tree, or if it must be projective by Eisner's chart; room for both."""
+
+    single_root: bool
+    projective: bool
+    room: spanning_tree.Room
+    chart: eisner.Chart
+
+
+@kernel
+def make_tree_search(longest: int, single_root: bool, projective: bool) -> TreeSearch:
+    """For sentences of up to `longest` words."""
+    chart = eisner.make_chart(longest if projective else 0)
+    return TreeSearch(single_root, projective, spanning_tree.make_room(longest), chart)
+
+
+@kernel
+def best_heads(S: Floats, trees: TreeSearch, heads: Ints) -> float:
+    """Fill in the best tree of a matrix; returns its value, -inf if there is none."""
+    if trees.projective:
+        code = eisner.eisner_tree(S, trees.single_root, trees.chart, heads)
+    else:
+        code = spanning_tree.spanning_tree(S, trees.single_root, trees.room, heads)
+    if code != FOUND:
+        return -np.inf
+    value = 0.0
+    for m in range(1, len(heads)):
+        value += S[heads[m], m]
+    return value
+
+
 class Problem(NamedTuple):
     """A sentence to search. grand: whether automata fix the arc into their word. alive: arcs that a tree may have; alive[0] is True.
 
     slack: a tree that is better than another by no more than this counts as no better. vertices: those of word i are vertices[i] ..
-    vertices[i + 1] - 1. room: for the spanning tree. chart: for Eisner's, if trees must be projective, else None.
+    vertices[i + 1] - 1.
     """
 
     graph: Graph
     automata: Automata
     grand: bool
-    single_root: bool
+    trees: TreeSearch
     alive: Flags
     slack: float
     vertices: Ints
-    room: spanning_tree.Room
-    chart: eisner.Chart | None
 
 
 class State(NamedTuple):
@@ -119,23 +148,6 @@ def make_state(problem: Problem, u: Floats, v: Floats, incumbent: float, best_tr
 
 
 @kernel
-def best_heads(
-    S: Floats, single_root: bool, room: spanning_tree.Room, chart: eisner.Chart | None, heads: Ints
-) -> float:
-    """The value of the best tree of a matrix, -inf if there is none; projective if there is a chart for it."""
-    if chart is None:
-        code = spanning_tree.spanning_tree(S, single_root, room, heads)
-    else:
-        code = eisner.eisner_tree(S, single_root, chart, heads)
-    if code != FOUND:
-        return -np.inf
-    value = 0.0
-    for m in range(1, len(heads)):
-        value += S[heads[m], m]
-    return value
-
-
-@kernel
 def find_tree(problem: Problem, state: State) -> float:
     """The best tree y under u + v, and its value; -inf if there is none. O(n^2), or O(n^3) if projective."""
     graph, S = problem.graph, state.S
@@ -146,7 +158,7 @@ def find_tree(problem: Problem, state: State) -> float:
         if problem.alive[b]:
             h, m = graph.position[graph.head[b]], graph.position[graph.modifier[b]]
             S[h, m] = max(S[h, m], state.u[b] + state.v[b])
-    value = best_heads(S, problem.single_root, problem.room, problem.chart, state.heads)
+    value = best_heads(S, problem.trees, state.heads)
     for b in range(1, arcs if value > -np.inf else 0):
         h, m = graph.position[graph.head[b]], graph.position[graph.modifier[b]]
         if state.heads[m] != h or not problem.alive[b] or state.u[b] + state.v[b] != S[h, m]:

@@ -161,7 +161,7 @@ def fix_arcs(problem: Problem, state: State, alive: Flags) -> int:
             column[:] = S[:, m]
             S[:, m] = -np.inf
             S[h, m] = state.u[b] + state.v[b]
-            loss = of_tree - best_heads(S, problem.single_root, problem.room, problem.chart, state.heads)
+            loss = of_tree - best_heads(S, problem.trees, state.heads)
             S[:, m] = column
             if bound - having[b] - loss <= enough:
                 alive[b] = False
@@ -176,7 +176,7 @@ def fix_arcs(problem: Problem, state: State, alive: Flags) -> int:
                     a = graph.into[k]
                     if a != b and problem.alive[a] and graph.position[graph.head[a]] == h:
                         S[h, m] = max(S[h, m], state.u[a] + state.v[a])
-                loss = of_tree - best_heads(S, problem.single_root, problem.room, problem.chart, state.heads)
+                loss = of_tree - best_heads(S, problem.trees, state.heads)
                 S[h, m] = kept
                 needed = bound - lacking[b] - loss <= enough
             if needed:
@@ -206,7 +206,7 @@ def climb(problem: Problem, state: State) -> bool:
     tree = state.best_tree
     y = np.zeros(len(graph.head), np.bool_)
     score = state.incumbent[0]
-    if score == -np.inf or problem.chart is not None:
+    if score == -np.inf or problem.trees.projective:
         return False
     for m in range(1, len(tree)):
         y[tree[m]] = True
@@ -219,7 +219,7 @@ def climb(problem: Problem, state: State) -> bool:
                 if b == old or not problem.alive[b] or graph.modifier[b] != graph.modifier[old]:
                     continue
                 g, h = graph.position[graph.head[old]], graph.position[graph.head[b]]
-                if problem.single_root and (g == 0) != (h == 0):
+                if problem.trees.single_root and (g == 0) != (h == 0):
                     continue
                 ancestor = h
                 while ancestor != 0 and ancestor != m:
@@ -300,10 +300,10 @@ def finish(problem: Problem, state: State, each: Rounds, budget: int) -> Finishe
             continue
         here, before = alive[top], bounds[top]
         left = here.sum()
+        automata = restrict(problem.automata, here)
         part = Problem(
-            problem.graph, restrict(problem.automata, here), problem.grand, problem.single_root, here, problem.slack,
-            problem.vertices, problem.room, problem.chart,
-        )  # fmt: skip
+            problem.graph, automata, problem.grand, problem.trees, here, problem.slack, problem.vertices
+        )
         below = make_state(part, u[top], v[top], state.incumbent[0], state.best_tree)
         votes[:] = 0
         rounds += 1
