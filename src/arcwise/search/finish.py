@@ -64,6 +64,13 @@ class Finished(NamedTuple):
 
 
 @kernel
+def arcs_into(problem: Problem, m: int) -> Ints:
+    """The arcs into a word, in any of its senses."""
+    graph, vertices = problem.graph, problem.vertices
+    return graph.into[graph.into_first[vertices[m]] : graph.into_first[vertices[m + 1]]]
+
+
+@kernel
 def automata_losses(problem: Problem, state: State, without: Losses, with_: Losses) -> None:
     """What the automata's value loses if an arc must not be taken, or must be; `state` is fresh. O(edges * arcs of a chain)."""
     graph, automata = problem.graph, problem.automata
@@ -137,9 +144,6 @@ def fix_arcs(problem: Problem, state: State, alive: Flags) -> int:
     bound, enough = of_tree + of_automata, state.incumbent[0] + problem.slack
     if bound <= enough:
         return -1
-    # `best` of all chains must be that of their costs: others write over it.
-    state.stale[:] = LEFT | RIGHT | UP
-    find_modifiers(problem, state)
     without = Losses(np.empty(arcs), np.empty(arcs))
     with_ = Losses(np.empty(arcs), np.empty(arcs))
     automata_losses(problem, state, without, with_)
@@ -167,31 +171,21 @@ def fix_arcs(problem: Problem, state: State, alive: Flags) -> int:
                 alive[b] = False
                 fixed += 1
         else:
-            needed = bound - lacking[b] <= enough
+            needed, into = bound - lacking[b] <= enough, arcs_into(problem, m)
             if not needed:
                 kept, S[h, m] = S[h, m], -np.inf
-                for k in range(
-                    graph.into_first[problem.vertices[m]], graph.into_first[problem.vertices[m + 1]]
-                ):
-                    a = graph.into[k]
+                for a in into:
                     if a != b and problem.alive[a] and graph.position[graph.head[a]] == h:
                         S[h, m] = max(S[h, m], state.u[a] + state.v[a])
                 loss = of_tree - best_heads(S, problem.trees, state.heads)
                 S[h, m] = kept
                 needed = bound - lacking[b] - loss <= enough
-            if needed:
-                for k in range(
-                    graph.into_first[problem.vertices[m]], graph.into_first[problem.vertices[m + 1]]
-                ):
-                    a = graph.into[k]
-                    if a != b and alive[a]:
-                        alive[a] = False
-                        fixed += 1
+            for a in into:
+                if needed and a != b and alive[a]:
+                    alive[a] = False
+                    fixed += 1
     for m in range(1, len(tree)):
-        left = False
-        for k in range(graph.into_first[problem.vertices[m]], graph.into_first[problem.vertices[m + 1]]):
-            left = left or alive[graph.into[k]]
-        if not left:
+        if not alive[arcs_into(problem, m)].any():
             return -1
     return fixed
 
@@ -214,8 +208,8 @@ def climb(problem: Problem, state: State) -> bool:
     while again:
         again = False
         for m in range(1, len(tree)):
-            for k in range(graph.into_first[problem.vertices[m]], graph.into_first[problem.vertices[m + 1]]):
-                old, b = tree[m], graph.into[k]
+            for b in arcs_into(problem, m):
+                old = tree[m]
                 if b == old or not problem.alive[b] or graph.modifier[b] != graph.modifier[old]:
                     continue
                 g, h = graph.position[graph.head[old]], graph.position[graph.head[b]]
@@ -255,10 +249,9 @@ def climb(problem: Problem, state: State) -> bool:
 @kernel
 def _disputed(problem: Problem, alive: Flags, votes: Ints, half: int) -> int:
     """The arc that y, z and up took nearest to half of the time, of those whose words may have another head; -1 if there is none."""
-    graph = problem.graph
     dispute, least = -1, np.int64(1 << 30)
     for m in range(1, len(problem.vertices) - 1):
-        into = graph.into[graph.into_first[problem.vertices[m]] : graph.into_first[problem.vertices[m + 1]]]
+        into = arcs_into(problem, m)
         if alive[into].sum() > 1:
             for b in into:
                 if alive[b] and abs(votes[b] - half) < least:
@@ -272,9 +265,9 @@ def _leave(problem: Problem, arc: int, inside: bool, alive: Flags) -> None:
     if not inside:
         alive[arc] = False
         return
-    graph, m = problem.graph, problem.graph.position[problem.graph.modifier[arc]]
-    for k in range(graph.into_first[problem.vertices[m]], graph.into_first[problem.vertices[m + 1]]):
-        alive[graph.into[k]] = graph.into[k] == arc
+    m = problem.graph.position[problem.graph.modifier[arc]]
+    for a in arcs_into(problem, m):
+        alive[a] = a == arc
 
 
 @kernel
