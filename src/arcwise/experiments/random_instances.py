@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 from time import process_time
+from typing import Any
 
 import numpy as np
 
@@ -49,24 +50,19 @@ def table_2(
     """
     cases = list(product(MODELS, _ROOTS, _RULES))
     for done, (model, roots, rule) in enumerate(cases):
-
-        def search(numbers: range) -> tuple[list[Parse], float]:
-            problems = [instance(model, words, seed, number) for number in numbers]  # noqa: B023
-            exact = _RULES[rule] is None  # noqa: B023
-            options = (
-                {"exact": True} if exact else {"exact": False, "rule": "paper", "iterations": _RULES[rule]}
-            )  # noqa: B023
-            started = process_time()
-            parses = decode(problems, single_root=_ROOTS[roots], jobs=jobs, **options)  # noqa: B023
-            return parses, process_time() - started
-
-        search(range(1))  # compiles
+        iterations = _RULES[rule]
+        options: dict[str, Any] = {"single_root": _ROOTS[roots], "jobs": jobs}
+        if iterations is not None:
+            options |= {"exact": False, "rule": "paper", "iterations": iterations}
+        decode([instance(model, words, seed, 0)], **options)  # compiles
         parses: list[Parse] = []
         seconds = 0.0
         for first in range(0, instances, _TOGETHER):
-            found, took = search(range(first, min(first + _TOGETHER, instances)))
-            parses += found
-            seconds += took
+            numbers = range(first, min(first + _TOGETHER, instances))
+            problems = [instance(model, words, seed, number) for number in numbers]
+            started = process_time()
+            parses += decode(problems, **options)
+            seconds += process_time() - started
             tell((done + len(parses) / instances) / len(cases))
         stats = [parse.stats for parse in parses]
         yield (
