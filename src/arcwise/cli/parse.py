@@ -114,7 +114,7 @@ class _Tally:
 )  # fmt: skip
 @click.option(
     "--budget", type=click.IntRange(1), metavar="STEPS",
-    help="After so many more steps an exact search gives up, too, and tells the gap.  [default: 100000]",
+    help="After so many more steps an exact search gives up, too, and tells the gap.  [default: 1000000]",
 )  # fmt: skip
 @click.option(
     "--rule", type=click.Choice(["gap", "paper"]), default="gap", show_default=True,
