@@ -261,8 +261,13 @@ def test_a_bar_on_a_terminal(monkeypatch):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--order", 2], "need --projective"),
-        (["--parts", "eisner"], "need --projective"),
+        (["--order", 2, "--learner", "max-margin"], "head automata answer with their best modifiers only"),
+        (["--parts", "eisner"], "--parts eisner is for charts: add --projective"),
+        (
+            ["--projective", "--parts", "grandchild"],
+            "--parts grandchild is for all trees: leave out --projective",
+        ),
+        (["--order", 3, "--parts", "sibling"], "--parts sibling is not of order 3"),
         (["--order", 2, "--projective", "--parts", "model1"], "model1 is not of order 2"),
         (["--prune-by", "trees"], "pruning by 'trees' for trees that need not be projective"),
     ],

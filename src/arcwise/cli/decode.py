@@ -142,7 +142,10 @@ def _search(
             return
     for name, matrix in group:
         try:
-            yield name, k_best(matrix, k or 1, required=required, forbidden=forbidden, **options)
+            if k is None:
+                yield name, [decode(matrix, required=required, forbidden=forbidden, **options)]
+            else:
+                yield name, k_best(matrix, k, required=required, forbidden=forbidden, **options)
         except NoTreeError as error:
             raise NoTreeError(f"{path}: array {name!r}: {error}") from None
         except InputError as error:
