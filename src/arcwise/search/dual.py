@@ -35,10 +35,10 @@ from arcwise.search.state_automata import state_automata
 
 BETA = 0.001  # the share of arcs' scores that stays with the tree at first (appendix A.2)
 # Of an exact search: the steps before the finish takes over, and those of the finish before it gives up.
-STALL, BUDGET = 60, 1_000_000
+STALL, BUDGET = 120, 1_000_000
 # How much of what the automata know the tree is told at first, and how long steps are; found on development treebanks.
-_SPREAD, _POLYAK, _PATIENCE = 0.8, 1.5, 20
-_ROUNDS = Rounds(100, 1.5, 15, 0.2)
+_SPREAD, _POLYAK, _PATIENCE = 0.8, 1.5, 15
+_ROUNDS = Rounds(60, 1.5, 10, 0.1)
 _TOLERANCE = 1e-10
 RULES = ("gap", "paper")
 ENDS = {AGREED: "agreement", CLOSED: "bound", STOPPED: "iterations", NOTHING: "no tree"}
