@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from arcwise.cli.searching import exact_option, iterations_option
 from arcwise.cli.terminal import progress_bar
 from arcwise.errors import ArcwiseError, InputError, NoTreeError
 
@@ -52,14 +53,8 @@ def _arcs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -
     help="How to search: spanning-tree or eisner; for tables of parts dual, or with --projective sibling, carreras, model0, model1, "
     "model2 and others; one that fits if not given.",
 )  # fmt: skip
-@click.option(
-    "--exact/--no-exact", default=True, show_default=True,
-    help="Go on until the tree is proved best, or stop dual decomposition after --iterations.",
-)  # fmt: skip
-@click.option(
-    "--iterations", type=click.IntRange(1), default=5000, show_default=True, metavar="K",
-    help="Steps of dual decomposition at most.",
-)  # fmt: skip
+@exact_option
+@iterations_option
 @click.option(
     "--format", "form", type=click.Choice(["heads", "conllu", "json"]), default="heads", show_default=True,
     help="heads: name, score and heads of the words 1..n in one line; json: one object a line.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -106,15 +106,8 @@ def automata(
     The table is rewritten after every treebank. A run that was stopped goes on with the models that it left.
     """
     from arcwise.experiments.automata import table_1, tables
-    from arcwise.experiments.tables import with_mean
 
-    _check(treebanks, "automata", write)
-    folder = _folder_of_models(output, models)
-    with progress_bar() as show:
-        growing = table_1(
-            list(treebanks), folder, epochs, jobs, lambda share: show("training and parsing", share, 1)
-        )
-        rows = _keep_last(output, "treebank", map(with_mean, growing))
+    rows = _grow(table_1, treebanks, output, write, epochs, models, jobs, "automata")
     _show(list(tables(rows)), "automata", write)
 
 
@@ -132,15 +125,9 @@ def projective(
     Koo et al. 2010. The models are those of `arcwise experiment automata`.
     """
     from arcwise.experiments.projective import table_3
-    from arcwise.experiments.tables import markdown, with_mean
+    from arcwise.experiments.tables import markdown
 
-    _check(treebanks, "projective", write)
-    folder = _folder_of_models(output, models)
-    with progress_bar() as show:
-        growing = table_3(
-            list(treebanks), folder, epochs, jobs, lambda share: show("training and parsing", share, 1)
-        )
-        rows = _keep_last(output, "treebank", map(with_mean, growing))
+    rows = _grow(table_3, treebanks, output, write, epochs, models, jobs, "projective")
     _show(list(markdown("UAS dev", rows)), "projective", write)
 
 
@@ -214,6 +201,22 @@ def _folder_of_models(output: Path, models: Path | None) -> Path:
     folder = models or output.parent
     folder.mkdir(parents=True, exist_ok=True)
     return folder
+
+
+def _grow(
+    table: Callable[..., Iterator[Rows]], treebanks: tuple[Path, ...], output: Path, write: Path | None, epochs: int,
+    models: Path | None, jobs: int, name: str,
+) -> Rows:  # fmt: skip
+    """A table with a row for every treebank and their mean, trained for where need be; written whenever it has grown."""
+    from arcwise.experiments.tables import with_mean
+
+    _check(treebanks, name, write)
+    folder = _folder_of_models(output, models)
+    with progress_bar() as show:
+        growing = table(
+            list(treebanks), folder, epochs, jobs, lambda share: show("training and parsing", share, 1)
+        )
+        return _keep_last(output, "treebank", map(with_mean, growing))
 
 
 def _keep_last(output: Path, title: str, growing: Iterable[Rows]) -> Rows:

@@ -21,7 +21,7 @@ from arcwise.cli.rendering import (
     tree_width,
     wants_colour,
 )
-from arcwise.cli.searching import Tracer, describe_search
+from arcwise.cli.searching import Tracer, describe_search, exact_option, iterations_option
 from arcwise.cli.terminal import compiled_kernels, counted, duration, progress_bar, say
 from arcwise.errors import InputError, ModelError
 from arcwise.treebank.formats import CONLLU, FORMATS, Format, looks_like_columns
@@ -104,14 +104,8 @@ class _Tally:
     "--decoder", metavar="D",
     help="How to search: a model of order 2 or 3 has dual and dual-projective, others have that which they were trained for.",
 )  # fmt: skip
-@click.option(
-    "--exact/--no-exact", default=True, show_default=True,
-    help="Go on until every tree is proved best, or stop dual decomposition after --iterations.",
-)  # fmt: skip
-@click.option(
-    "--iterations", type=click.IntRange(1), default=5000, show_default=True, metavar="K",
-    help="Steps of dual decomposition at most.",
-)  # fmt: skip
+@exact_option
+@iterations_option
 @click.option(
     "--budget", type=click.IntRange(1), metavar="STEPS",
     help="After so many more steps an exact search gives up, too, and tells the gap.  [default: 1000000]",

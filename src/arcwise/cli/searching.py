@@ -1,4 +1,4 @@
-"""What `arcwise parse` tells of dual decomposition: a trace of its steps, and how often each of its means was needed."""
+"""Dual decomposition on the command line: its options, a trace of its steps, and how often each of its means was needed."""
 
 from __future__ import annotations
 
@@ -6,9 +6,21 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+import click
+
 if TYPE_CHECKING:
     from arcwise.pipeline.parser import Parser, Trees
     from arcwise.treebank.block import Block
+
+
+exact_option = click.option(
+    "--exact/--no-exact", default=True, show_default=True,
+    help="Go on until every tree is proved best, or stop dual decomposition after --iterations.",
+)  # fmt: skip
+iterations_option = click.option(
+    "--iterations", type=click.IntRange(1), default=5000, show_default=True, metavar="K",
+    help="Steps of dual decomposition at most.",
+)  # fmt: skip
 
 
 class Tracer:
@@ -24,7 +36,7 @@ class Tracer:
         """The trees of a block."""
         from arcwise.evaluation.traces import SentenceTrace
         from arcwise.pipeline.dual_sentences import ENDED, ROUNDS
-        from arcwise.search.dual import ENDS
+        from arcwise.search.dual import how_it_ended
         from arcwise.treebank.sentence import Sentence
 
         trees, traces = self._parser.trace_block(block, keep)
@@ -33,9 +45,8 @@ class Tracer:
             if not trees.whole[i]:
                 continue
             certified = bool(trees.certified[i])
-            ended = ENDS[int(trees.report[i, ENDED])]
-            if trees.report[i, ROUNDS] > 0:
-                ended = "finish" if certified else "budget"
+            finished = trees.report[i, ROUNDS] > 0
+            ended = how_it_ended(int(trees.report[i, ENDED]), bool(finished), certified)
             self._writer.write(
                 SentenceTrace(
                     self._sentences, Sentence(block, i).sent_id, int(block.words[i + 1] - block.words[i]), ended,

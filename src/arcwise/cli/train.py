@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _ORDERS = {"1": ("eisner",), "2": ("sibling", "model0", "carreras"), "3": ("model2", "model1")}
 SEARCHES = [chart for charts in _ORDERS.values() for chart in charts]
 # The same for head automata, which find all trees.
-_AUTOMATA = {"2": ("sibling", "grandchild"), "3": ("grand-sibling",)}
+_AUTOMATA = {"2": ("sibling", "grandparent", "grandchild"), "3": ("grand-sibling",)}
 PARTS = list(dict.fromkeys([*SEARCHES, *(parts for order in _AUTOMATA.values() for parts in order)]))
 PRUNINGS = ("heads", "trees", "projective")
 LEARNERS = ("mira", "perceptron", "log-linear", "max-margin")
@@ -140,8 +140,8 @@ def command(
 
     Models of order 2 and 3 also score siblings, grandchildren and so on, which is more accurate and slower. They find the best of all
     trees, projective or not, by dual decomposition over head automata, and prove it best. --parts names what is scored: sibling,
-    grandchild (siblings and grandchildren; order 2) or grand-sibling (these too; order 3). Each sentence is learned from by --steps
-    steps of dual decomposition, or from what each word would take on its own.
+    grandparent (grandchildren alone), grandchild (siblings and grandchildren), all of order 2, or grand-sibling (these too; order
+    3). Each sentence is learned from by --steps steps of dual decomposition, or from what each word would take on its own.
 
     With --projective trees are projective, and training trees that are not are made so. --parts names the chart: sibling (siblings),
     carreras (and the outermost grandchildren), model0 (all grandchildren), model1 (siblings, grandchildren and grand-siblings),

@@ -270,8 +270,9 @@ def part_scores(
 
     For kinds that know at most one ancestor, and with two siblings none in incomplete spans. Where these know it, all
     grandchildren and grand-siblings are scored, else the outermost grandchild and, with two siblings, the outermost two and the
-    outermost pair of grand-siblings; in all of them null parts and both ends of the siblings. crossing: whether trees need not be
-    projective; else parts that no projective tree has are left at 0. Without templates of grand-siblings these have no table.
+    outermost pair of grand-siblings; in all of them null parts, if the templates have any, and both ends of the siblings. crossing:
+    whether trees need not be projective; else parts that no projective tree has are left at 0. Without templates of grand-siblings
+    these have no table.
     """
     level, empty, room = levels[0], np.empty(0), _make_room(tokens)
     first = last = pair = slot = second = triple = only = last_pair = none = empty
@@ -284,7 +285,8 @@ def part_scores(
         _visit_tri_siblings(graph, tokens, weights, room, second, triple, None)
     if kind.complete > 0:
         steps = level.steps[len(level.steps) - 1]
-        grandchildren, none = np.zeros(steps), np.zeros(2 * len(arcs))
+        grandchildren = np.zeros(steps)
+        none = np.zeros(2 * len(arcs) if weights.templates.nulls else 0)
         _visit_grandchildren(graph, level, tokens, weights, room, crossing, grandchildren, none, None)
         if kind.siblings > 0:
             by_arc, last = last, np.zeros(steps)

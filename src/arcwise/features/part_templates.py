@@ -65,6 +65,7 @@ class PartTemplates(NamedTuple):
 
     sides: as in `Templates`. words: int32 (MOST_WORDS, templates), the side of each word of the part. grandchildren, coordination,
     grand_siblings, tri_siblings, end: where the groups begin and end; siblings begin at 0. conjunctions: the numbers of their tags.
+    nulls: whether a word without modifiers on one side is a part, too.
     """
 
     sides: NDArray[np.int32]
@@ -75,6 +76,7 @@ class PartTemplates(NamedTuple):
     tri_siblings: int
     end: int
     conjunctions: NDArray[np.int32]
+    nulls: bool
 
 
 def _parse_group(text: str, words: int) -> list[Template]:
@@ -106,7 +108,7 @@ def parse_part_templates(
 def no_part_templates() -> PartTemplates:
     """For models that score no higher parts."""
     return PartTemplates(
-        np.empty((0, _LONGEST_SIDE, 2), np.int32), np.empty((MOST_WORDS, 0), np.int32), 0, 0, 0, 0, 0, np.empty(0, np.int32)
+        np.empty((0, _LONGEST_SIDE, 2), np.int32), np.empty((MOST_WORDS, 0), np.int32), 0, 0, 0, 0, 0, np.empty(0, np.int32), True
     )  # fmt: skip
 
 
@@ -138,4 +140,5 @@ def compile_part_templates(
         for place, atom in enumerate(side):
             sides[number, place] = atom
     ends = np.cumsum([len(group) for group in groups]).tolist()
-    return PartTemplates(sides, words, ends[0], ends[1], ends[2], ends[3], ends[4], _conjunctions(vocabulary))
+    conjunctions = _conjunctions(vocabulary)
+    return PartTemplates(sides, words, ends[0], ends[1], ends[2], ends[3], ends[4], conjunctions, True)

@@ -49,7 +49,7 @@ def tree_features(
             for b in range(begin, end):
                 last = b if taken[b] else last
             t = s = none
-            if last < begin and grand:
+            if last < begin and grand and templates.nulls:
                 k += grandchild_features(tokens, templates, bits, right, g, h, none, indices[k:])
             for b in range(begin, last + 1):
                 if not taken[b]:

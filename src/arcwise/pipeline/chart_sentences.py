@@ -24,17 +24,18 @@ from arcwise.sums import pruning
 
 
 @kernel
-def _part_tables(
+def part_tables(
     numbers: NDArray[np.int32],
     weights: Weights,
+    crossing: bool,
     tokens: Tokens,
     part_tokens: PartTokens,
     arcs: Arcs,
     labels: NDArray[np.int32],
     indices: Indices,
     rows: Indices,
-) -> tuple[Graph, tuple[Level, Level, Level], Tables]:
-    """The graph of the arcs kept of a sentence, and the scores of its parts."""
+) -> tuple[Graph, tuple[Level, Level, Level], NDArray[np.float64], Tables]:
+    """The graph of the arcs kept of a sentence, and the scores of the arcs alone and of all parts. crossing: as of `part_scores`."""
     size = len(numbers)
     count = arcs.first[size]
     graph = make_graph(np.arange(size).astype(np.int32), arcs.heads[:count], arcs.modifiers[:count])
@@ -42,7 +43,8 @@ def _part_tables(
     score_arcs(weights, tokens, graph.head[1:], graph.modifier[1:], labels, indices, rows, scores[1:])
     levels = make_levels(graph, weights.kind)
     hash_part_tokens(numbers, weights.parts.templates, part_tokens)
-    return graph, levels, part_scores(weights.kind, False, graph, levels, scores, part_tokens, weights.parts)
+    tables = part_scores(weights.kind, crossing, graph, levels, scores, part_tokens, weights.parts)
+    return graph, levels, scores, tables
 
 
 @kernel
@@ -103,8 +105,8 @@ def parse_with_charts(
             scores[s] = -np.inf
             continue
         kept += arcs.first[size]
-        graph, levels, tables = _part_tables(
-            numbers[begin:end], weights, tokens, part_tokens, arcs, labels[begin:end], indices, rows
+        graph, levels, _, tables = part_tables(
+            numbers[begin:end], weights, False, tokens, part_tokens, arcs, labels[begin:end], indices, rows
         )
         scores[s] = chart_tree(graph, levels, weights.kind, tables, weights.single_root, into[:size])
         for m in range(1, size):
@@ -137,5 +139,7 @@ def sentence_parts(
     )
     if not found:
         arcs.first[:] = 0
-    graph, levels, tables = _part_tables(numbers, weights, tokens, part_tokens, arcs, labels, indices, rows)
+    graph, levels, _, tables = part_tables(
+        numbers, weights, False, tokens, part_tokens, arcs, labels, indices, rows
+    )
     return found, graph, levels, tables

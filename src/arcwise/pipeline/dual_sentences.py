@@ -10,14 +10,12 @@ from numpy.typing import NDArray
 from arcwise.features.arcs import most_arc_features
 from arcwise.features.coarse import coarse_scores
 from arcwise.features.context import make_neighbours, most_context_features
-from arcwise.features.part_scores import part_scores
-from arcwise.features.parts import hash_part_tokens, make_part_tokens
+from arcwise.features.parts import make_part_tokens
 from arcwise.features.tokens import hash_tokens, longest_sentence, make_tokens
 from arcwise.kernels import kernel
 from arcwise.parts.arcs import keep_heads, make_arcs, prune
-from arcwise.parts.graph import make_graph
-from arcwise.pipeline.sentences import Weights, label_tree, score_arcs
-from arcwise.search.chart import make_levels
+from arcwise.pipeline.chart_sentences import part_tables
+from arcwise.pipeline.sentences import Weights, label_tree
 from arcwise.search.dual import begin, search
 from arcwise.search.dual_decomposition import best_heads, make_tree_search
 from arcwise.search.sibling_automata import sibling_automata
@@ -83,16 +81,10 @@ def parse_with_automata(
             scores[s] = bounds[s] = -np.inf
             continue
         prune(S, tree_heads, weights.most_heads, weights.threshold, arcs)
-        count = arcs.first[size]
-        kept += count
-        graph = make_graph(np.arange(size).astype(np.int32), arcs.heads[:count], arcs.modifiers[:count])
-        levels = make_levels(graph, weights.kind)
-        of_arcs = np.zeros(count + 1)
-        score_arcs(
-            weights, tokens, graph.head[1:], graph.modifier[1:], labels[first:end], indices, rows, of_arcs[1:]
+        kept += arcs.first[size]
+        graph, levels, of_arcs, tables = part_tables(
+            numbers[first:end], weights, True, tokens, part_tokens, arcs, labels[first:end], indices, rows
         )
-        hash_part_tokens(numbers[first:end], weights.parts.templates, part_tokens)
-        tables = part_scores(weights.kind, True, graph, levels, of_arcs.copy(), part_tokens, weights.parts)
         automata = sibling_automata(weights.kind, graph, levels[0], tables, weights.single_root)
         problem, state = begin(graph, automata, weights.kind.complete > 0, trees, of_arcs, _SLACK)
         outcome, finished = search(problem, state, effort.steps, effort.paper, effort.budget, trace)
@@ -101,12 +93,8 @@ def parse_with_automata(
             bounds[s] = scores[s]
         report[s, STEPS], report[s, AUTOMATA] = outcome.steps, outcome.steps * size
         report[s, RECOMPUTED], report[s, ENDED] = outcome.recomputed, outcome.code
-        report[s, FINISH], report[s, ROUNDS], report[s, FIXED] = (
-            finished.steps,
-            finished.rounds,
-            finished.fixed,
-        )
-        report[s, IMPROVED], report[s, BRANCHES] = finished.improved, finished.branches
+        report[s, FINISH], report[s, ROUNDS] = finished.steps, finished.rounds
+        report[s, FIXED], report[s, IMPROVED], report[s, BRANCHES] = finished[2:]
         for m in range(1, size):
             tree_heads[m] = graph.head[state.best_tree[m]]
         label_tree(weights, tokens, tree_heads, tree, rows, labels[first:end])

@@ -53,14 +53,16 @@ _LABELS_PER_ROW = 32  # rows of label weights are filled up to a multiple of thi
 
 class Scored(NamedTuple):
     """What models over head automata score: what these remember, and whether there are templates of siblings, grandchildren,
-    coordination, grand-siblings and tri-siblings.
+    coordination, grand-siblings and tri-siblings; and whether a side of a word without modifiers is scored, too.
     """
 
     kind: Kind
     groups: tuple[bool, bool, bool, bool, bool]
+    nulls: bool = True
 
 
 DUALS = {
+    "dual-grandparent": Scored(CHARTS["model0"], (False, True, True, False, False), False),
     "dual-sibling": Scored(AUTOMATA["sibling"], (True, False, False, False, False)),
     "dual-grandchild": Scored(AUTOMATA["grand-sibling"], (True, True, True, False, False)),
     "dual-grand-sibling": Scored(AUTOMATA["grand-sibling"], (True, True, True, True, False)),
@@ -141,11 +143,11 @@ class Settings:
     def part_templates(self, words: Vocabulary) -> PartTemplates:
         """The templates of higher parts."""
         groups: tuple[str, ...] = self._part_templates
-        if self.dual:
-            groups = tuple(
-                text if scored else "" for text, scored in zip(groups, DUALS[self.search].groups, strict=True)
-            )
-        return compile_part_templates(words, *groups)
+        if not self.dual:
+            return compile_part_templates(words, *groups)
+        scored = DUALS[self.search]
+        groups = tuple(text if has else "" for text, has in zip(groups, scored.groups, strict=True))
+        return compile_part_templates(words, *groups)._replace(nulls=scored.nulls)
 
     @property
     def _part_templates(self) -> tuple[str, str, str, str, str]:

@@ -26,7 +26,7 @@ from arcwise.pipeline.model import Model, load_model
 from arcwise.pipeline.pieces import cut, heads_within, join
 from arcwise.pipeline.sentences import UNKNOWN_LABEL
 from arcwise.pipeline.streaming import map_in_order
-from arcwise.search.dual import BUDGET, STALL, check_options
+from arcwise.search.dual import BUDGET, check_options
 from arcwise.search.part_chart import DUAL
 from arcwise.text.lines import Split
 from arcwise.text.tokeniser import Tokeniser
@@ -130,8 +130,7 @@ class Parser:
             raise InputError(f"decoder {decoder!r}", expected=f"for this model {' or '.join(self.decoders)}")
         options = check_options(exact, iterations, budget, rule)
         other = copy(self)
-        steps = min(STALL, options.iterations) if exact else options.iterations
-        other._effort = Effort(steps, rule == "paper", options.budget if exact else 0)
+        other._effort = Effort(options.steps, options.paper, options.budget if options.exact else 0)
         other._projective = decoder == DUAL_PROJECTIVE
         return other
 

@@ -45,6 +45,20 @@ class Automata(NamedTuple):
 
 
 @kernel
+def trim(automata: Automata) -> Automata:
+    """The same without the room that was left over: arrays are as long as what is in use of `options`, `nodes` and `edges` says."""
+    options = automata.options[-1]
+    nodes = automata.nodes[2 * options]
+    edges = automata.edges[nodes]
+    return Automata(
+        automata.options, automata.up[:options].copy(), automata.nodes[: 2 * options + 1].copy(),
+        automata.before[: 2 * options].copy(), automata.arc[:nodes].copy(), automata.seen[:nodes].copy(),
+        automata.gain[:nodes].copy(), automata.edges[: nodes + 1].copy(), automata.source[:edges].copy(),
+        automata.score[:edges].copy(),
+    )  # fmt: skip
+
+
+@kernel
 def best_chain(automata: Automata, c: int, costs: Floats, best: Floats, back: Ints) -> float:
     """The best score of a chain less the costs of its arcs, -inf if there is none; fills `best` and `back` for its nodes. O(edges).
 
@@ -165,7 +179,4 @@ def restrict(automata: Automata, alive: Flags) -> Automata:
                 starts[2 * option + side + 1] = node
             option += 1
         options[i + 1] = option
-    return Automata(
-        options, up[:option].copy(), starts[: 2 * option + 1].copy(), before[: 2 * option].copy(), arc[:node].copy(),
-        seen[:node].copy(), gain[:node].copy(), first[: node + 1].copy(), source[:edge].copy(), score[:edge].copy(),
-    )  # fmt: skip
+    return trim(Automata(options, up, starts, before, arc, seen, gain, first, source, score))

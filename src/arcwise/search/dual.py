@@ -41,7 +41,7 @@ _SPREAD, _POLYAK, _PATIENCE = 0.8, 1.5, 15
 _ROUNDS = Rounds(60, 1.5, 10, 0.1)
 _TOLERANCE = 1e-10
 RULES = ("gap", "paper")
-ENDS = {AGREED: "agreement", CLOSED: "bound", STOPPED: "iterations", NOTHING: "no tree"}
+NOT_FINISHED = Finished(0, 0, 0, 0, 0)
 
 
 class DualOptions(NamedTuple):
@@ -55,6 +55,16 @@ class DualOptions(NamedTuple):
     budget: int = BUDGET
     rule: str = "gap"
     trace: bool = False
+
+    @property
+    def steps(self) -> int:
+        """Steps of dual decomposition at most."""
+        return min(STALL, self.iterations) if self.exact else self.iterations
+
+    @property
+    def paper(self) -> bool:
+        """Whether these are as the paper has them."""
+        return self.rule == "paper"
 
 
 @kernel
@@ -89,10 +99,21 @@ def search(
     problem: Problem, state: State, steps: int, paper: bool, budget: int, trace: Floats
 ) -> tuple[Outcome, Finished]:
     """The state comes back with the best tree and a bound. budget: of the finish, 0 for none."""
-    outcome, finished = approach(problem, state, steps, paper, trace), Finished(0, 0, 0, 0, 0)
+    outcome, finished = approach(problem, state, steps, paper, trace), NOT_FINISHED
     if outcome.code == STOPPED and budget > 0:
         finished = finish(problem, state, _ROUNDS, budget)
     return outcome, finished
+
+
+def how_it_ended(code: int, finished: bool, certified: bool) -> str:
+    """How a search ended, in a word. finished: whether the finish was needed; certified: whether the tree is proved best.
+
+    >>> how_it_ended(AGREED, False, True), how_it_ended(STOPPED, True, False)
+    ('agreement', 'budget')
+    """
+    if finished:
+        return "finish" if certified else "budget"
+    return {AGREED: "agreement", CLOSED: "bound", STOPPED: "iterations", NOTHING: "no tree"}[code]
 
 
 def dual_parse(parts: PartChart, options: DualOptions) -> Parse:
@@ -117,15 +138,12 @@ def search_automata(parts: PartChart, automata: Automata, own: Floats, options: 
     trees = make_tree_search(longest, parts.single_root, parts.projective)
     size = float(np.abs(automata.gain[np.isfinite(automata.gain)]).max(initial=1.0))
     slack = _TOLERANCE * max(1.0, size)
-    steps = min(STALL, options.iterations) if options.exact else options.iterations
-    trace = np.full((steps if options.trace else 0, 3), np.nan)
+    trace = np.full((options.steps if options.trace else 0, 3), np.nan)
     problem, state = begin(graph, automata, parts.kind.complete > 0, trees, own, slack)
     # As in `search`, which this does without for the sake of the time to compile it.
-    outcome, finished = (
-        approach(problem, state, steps, options.rule == "paper", trace),
-        Finished(0, 0, 0, 0, 0),
-    )
-    if outcome.code == STOPPED and options.exact:
+    outcome = approach(problem, state, options.steps, options.paper, trace)
+    finished, went_on = NOT_FINISHED, options.exact and outcome.code == STOPPED
+    if went_on:
         finished = finish(problem, state, _ROUNDS, options.budget)
     score, bound = float(state.incumbent[0]), float(state.least[0])
     if score == -np.inf:
@@ -138,13 +156,10 @@ def search_automata(parts: PartChart, automata: Automata, own: Floats, options: 
     bound = score if bound <= score + slack else bound
     if longest == 0:
         bound = score
-    ended, went_on = ENDS[outcome.code], options.exact and outcome.code == STOPPED
-    if went_on:
-        ended = "finish" if bound == score else "budget"
     words = longest + 1
     stats = {
         "method": DUAL,
-        "ended": ended,
+        "ended": how_it_ended(outcome.code, went_on, bound == score),
         "iterations": outcome.steps,
         "recomputed": outcome.recomputed / (outcome.steps * words),
         **({f"finish_{name}": number for name, number in finished._asdict().items()} if went_on else {}),

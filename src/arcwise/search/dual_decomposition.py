@@ -177,6 +177,13 @@ def find_tree(problem: Problem, state: State) -> float:
 
 
 @kernel
+def option_value(automata: Automata, state: State, o: int) -> float:
+    """What an option is worth, with the best chains of its sides."""
+    value: float = state.chains[2 * o] + state.chains[2 * o + 1] - state.v[automata.up[o]]
+    return value
+
+
+@kernel
 def find_modifiers(problem: Problem, state: State) -> tuple[float, int]:
     """The best modifiers z of every word, and their value; -inf if some word has none. And how many automata had to be computed."""
     graph, automata, vertices = problem.graph, problem.automata, problem.vertices
@@ -191,7 +198,7 @@ def find_modifiers(problem: Problem, state: State) -> tuple[float, int]:
                         state.chains[2 * o + side] = best_chain(
                             automata, 2 * o + side, state.u, state.best, state.back
                         )
-                value = state.chains[2 * o] + state.chains[2 * o + 1] - state.v[automata.up[o]]
+                value = option_value(automata, state, o)
                 if value > top:
                     top, chosen = value, o
             state.stale[i], state.value[i], state.option[i] = 0, top, chosen

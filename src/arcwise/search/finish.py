@@ -29,6 +29,7 @@ from arcwise.search.dual_decomposition import (
     find_modifiers,
     find_tree,
     make_state,
+    option_value,
     score_modifiers,
 )
 
@@ -71,19 +72,18 @@ def arcs_into(problem: Problem, m: int) -> Ints:
 
 
 @kernel
-def automata_losses(problem: Problem, state: State, without: Losses, with_: Losses) -> None:
-    """What the automata's value loses if an arc must not be taken, or must be; `state` is fresh. O(edges * arcs of a chain)."""
+def automata_losses(problem: Problem, state: State) -> tuple[Losses, Losses]:
+    """What the automata's value loses if an arc must not be taken, and if it must; `state` is fresh. O(edges * arcs of a chain)."""
     graph, automata = problem.graph, problem.automata
     arcs = len(graph.head)
+    without, with_ = Losses(np.zeros(arcs), np.zeros(arcs)), Losses(np.zeros(arcs), np.zeros(arcs))
     after, have, lack = np.empty(len(automata.arc)), np.empty(arcs), np.empty(arcs)
-    for losses in (without, with_):
-        losses.down[:], losses.up[:] = 0.0, 0.0
     for i in range(len(problem.vertices) - 1):
         begin, end = graph.out[problem.vertices[i]], graph.out[problem.vertices[i + 1]]
         with_.down[begin:end] = without.down[begin:end] = np.inf
         second = -np.inf
         for o in range(automata.options[i], automata.options[i + 1]):
-            value = state.chains[2 * o] + state.chains[2 * o + 1] - state.v[automata.up[o]]
+            value = option_value(automata, state, o)
             if o != state.option[i]:
                 second = max(second, value)
             loss = state.value[i] - value
@@ -98,10 +98,11 @@ def automata_losses(problem: Problem, state: State, without: Losses, with_: Loss
                 if np.isnan(lack[b]):  # an arc of another sense: lacking at no cost
                     without.down[b] = min(without.down[b], loss)
         for o in range(automata.options[i], automata.options[i + 1] if i > 0 and problem.grand else 0):
-            value = state.chains[2 * o] + state.chains[2 * o + 1] - state.v[automata.up[o]]
+            value = option_value(automata, state, o)
             with_.up[automata.up[o]] = state.value[i] - value
             if o == state.option[i]:
                 without.up[automata.up[o]] = state.value[i] - second
+    return without, with_
 
 
 @kernel
@@ -109,22 +110,15 @@ def spread_scores(problem: Problem, state: State, share: float) -> None:
     """Begin where the tree knows a share of what the automata know of every arc: of the loss if they must not take it, less that
     if they must. So the first tree is a good one, and few steps are left to make.
     """
-    arcs = len(problem.graph.head)
-    without = Losses(np.empty(arcs), np.empty(arcs))
-    with_ = Losses(np.empty(arcs), np.empty(arcs))
     state.stale[:] = LEFT | RIGHT | UP
     total, _ = find_modifiers(problem, state)
     if total == -np.inf:
         return
-    automata_losses(problem, state, without, with_)
-    for b in range(1, arcs):
-        for kind in range(2):
-            for_, against = (without.down[b], with_.down[b]) if kind == 0 else (without.up[b], with_.up[b])
-            gain = min(for_, _FAR) - min(against, _FAR)
-            if kind == 0:
-                state.u[b] += share * gain
-            elif problem.grand:
-                state.v[b] += share * gain
+    without, with_ = automata_losses(problem, state)
+    for b in range(1, len(problem.graph.head)):
+        state.u[b] += share * (min(without.down[b], _FAR) - min(with_.down[b], _FAR))
+        if problem.grand:
+            state.v[b] += share * (min(without.up[b], _FAR) - min(with_.up[b], _FAR))
     state.stale[:] = LEFT | RIGHT | UP
 
 
@@ -144,9 +138,7 @@ def fix_arcs(problem: Problem, state: State, alive: Flags) -> int:
     bound, enough = of_tree + of_automata, state.incumbent[0] + problem.slack
     if bound <= enough:
         return -1
-    without = Losses(np.empty(arcs), np.empty(arcs))
-    with_ = Losses(np.empty(arcs), np.empty(arcs))
-    automata_losses(problem, state, without, with_)
+    without, with_ = automata_losses(problem, state)
     having, lacking = with_.down + with_.up, without.down + without.up
     S, fixed = state.S, 0
     for m in range(1, len(state.tree)):  # where the tree was read off, the matrix was marked

@@ -20,7 +20,7 @@ import numpy as np
 from arcwise.kernels import inline_kernel, kernel
 from arcwise.parts.graph import Graph, Level
 from arcwise.parts.tables import Floats, Kind, Tables
-from arcwise.search.automata import Automata
+from arcwise.search.automata import Automata, trim
 
 # By what they remember: ancestors of the head (in both places) and siblings. Any of them is also a chart of the same kind.
 AUTOMATA = {
@@ -151,7 +151,4 @@ def sibling_automata(kind: Kind, graph: Graph, level: Level, tables: Tables, sin
                 starts[c + 1] = node
             option += 1
         options[graph.position[v] + 1] = option
-    return Automata(
-        options, up, starts, before, arc[:node].copy(), seen[:node].copy(), gain[:node].copy(),
-        first[: node + 1].copy(), source[:edge].copy(), score[:edge].copy(),
-    )  # fmt: skip
+    return trim(Automata(options, up, starts, before, arc, seen, gain, first, source, score))

@@ -19,7 +19,7 @@ import numpy as np
 from arcwise.kernels import kernel
 from arcwise.parts.graph import Graph
 from arcwise.parts.tables import Floats
-from arcwise.search.automata import Automata
+from arcwise.search.automata import Automata, trim
 
 
 @kernel
@@ -89,7 +89,4 @@ def state_automata(
                 edge += 1
         node += 1
         first[node], starts[c + 1] = edge, node
-    return Automata(
-        options, up, starts, before, arc[:node].copy(), seen[:node].copy(), gain[:node].copy(),
-        first[: node + 1].copy(), source[:edge].copy(), score[:edge].copy(),
-    )  # fmt: skip
+    return trim(Automata(options, up, starts, before, arc, seen, gain, first, source, score))
