@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from arcwise.errors import ArcwiseError, InputError
 from arcwise.parts.matrices import Batch, Matrix, as_batch, as_matrix, place
+from arcwise.search.arborescence import CUTS
 from arcwise.search.chart import CHARTS
 from arcwise.search.chart_trees import best_parse, k_best_parses
 from arcwise.search.constraints import Arc, constrain, each_of
@@ -17,8 +18,11 @@ from arcwise.search.dual import BUDGET, check_options, dual_parse
 from arcwise.search.eisner import eisner_trees
 from arcwise.search.explain import explain
 from arcwise.search.k_best import Search, k_best_trees
+from arcwise.search.linear_program import check_program_options, lp_parse
 from arcwise.search.part_chart import (
     DUAL,
+    PRICE,
+    PROGRAMS,
     PartChart,
     Parts,
     as_tables,
@@ -27,6 +31,7 @@ from arcwise.search.part_chart import (
     is_parts,
     part_chart,
 )
+from arcwise.search.part_polytopes import ALL
 from arcwise.search.pieces import in_pieces
 from arcwise.search.result import Parse
 from arcwise.search.spanning_tree import spanning_trees
@@ -40,6 +45,7 @@ _METHODS: dict[str, tuple[Search, bool]] = {
     "spanning-tree": (spanning_trees, False),
     "eisner": (eisner_trees, True),
 }
+_OF_TABLES = {DUAL, *PROGRAMS, *CHARTS} - _METHODS.keys()
 _NONE: tuple[()] = ()
 
 
@@ -59,6 +65,9 @@ def decode(
     budget: int = ...,
     rule: str = ...,
     trace: bool = ...,
+    relaxation: str = ...,
+    connected: str = ...,
+    seconds: float | None = ...,
     jobs: int = ...,
 ) -> list[Parse]: ...
 @overload
@@ -77,6 +86,9 @@ def decode(
     budget: int = ...,
     rule: str = ...,
     trace: bool = ...,
+    relaxation: str = ...,
+    connected: str = ...,
+    seconds: float | None = ...,
     jobs: int = ...,
 ) -> Any: ...
 def decode(
@@ -94,6 +106,9 @@ def decode(
     budget: int = BUDGET,
     rule: str = "gap",
     trace: bool = False,
+    relaxation: str = ALL,
+    connected: str = CUTS,
+    seconds: float | None = None,
     jobs: int = 1,
 ) -> Parse | list[Parse]:
     """The best tree under the scores of its parts, exactly: a `Parse`, whose bound is its score.
@@ -112,11 +127,17 @@ def decode(
         collection each.
     decoder: the method, "spanning-tree" or "eisner"; for tables "eisner", "sibling", "tri-sibling", "carreras", "model0",
         "model1", "model2", "grand-tri-sibling" or "great-grandparent", or "dual", for trees of either kind; None picks one that
-        fits. A chart takes a matrix, too.
-    exact: in dual decomposition, whether to go on until the tree is proved best. If not, so many `iterations` are made, and the
-        best tree seen comes with the gap that is left. budget: steps after which an exact search gives up, too; its gap says so.
+        fits. Or a program over tables of second order, for trees that need not be projective: "lp", a linear program, whose tree may
+        fall short of its bound, "ilp", an integer program, or "price", which builds of either only what matters
+        (`arcwise.search.linear_program`, `arcwise.search.price_and_cut`). All of these take a matrix, too.
+    exact: in dual decomposition and for "price", whether to go on until the tree is proved best. If not, so many `iterations` are
+        made, or the linear program is all, and the best tree seen comes with the gap that is left. budget: steps after which an
+        exact search gives up, too; its gap says so.
     rule: how long its steps are: "gap", after the gap that is left, or "paper", as Koo et al. (2010) have them, which is slower.
     trace: keep (bound, score of the tree, automata computed anew) of every iteration of dual decomposition in stats["trace"].
+    relaxation: in programs, how parts are tied to arcs: "pairs", "sums" or "all" (`arcwise.search.part_polytopes`).
+    connected: and how arcs are tied to trees: "cuts", "single-flow" or "multi-flow" (`arcwise.search.arborescence`).
+    seconds: after which a program gives up; the best tree so far comes with the gap that is left.
     jobs: threads to share several matrices among. The result does not depend on it.
 
     Raises InputError for unusable scores or constraints, and NoTreeError if no tree is allowed. The same
@@ -132,17 +153,29 @@ def decode(
         raise ArcwiseError("block_degree and well_nested are not available yet")
     scores = at_hand(scores)
     options = check_options(exact, iterations, budget, rule, trace)
+    program_options = check_program_options(relaxation, connected, exact, seconds)
+    if decoder == PRICE and (relaxation, connected) != (ALL, CUTS):
+        raise InputError(
+            f"decoder {PRICE!r} with relaxation {relaxation!r}, connected by {connected!r}",
+            expected=f"{ALL!r} and {CUTS!r} for it",
+        )
     of_parts = is_parts(scores, dual=True)
-    if not of_parts and (decoder == DUAL or (decoder in CHARTS and decoder not in _METHODS)):
+    if not of_parts and decoder in _OF_TABLES:
         scores, of_parts = as_tables(scores), True
     if of_parts:
 
         def search_parts(chart: PartChart, number: int) -> Parse:
-            return dual_parse(chart, options) if chart.method == DUAL else best_parse(chart)
+            if chart.method == DUAL:
+                return dual_parse(chart, options)
+            if chart.method == PRICE:
+                from arcwise.search.priced_tables import price_parse
+
+                return price_parse(chart, program_options)
+            return lp_parse(chart, program_options) if chart.method in PROGRAMS else best_parse(chart)
 
         parses: Parse | list[Parse] = for_each(
             scores, jobs, search_parts, projective=projective, single_root=single_root, decoder=decoder, dual=True,
-            required=required, forbidden=forbidden,
+            relaxation=relaxation, connected=connected, required=required, forbidden=forbidden,
         )  # fmt: skip
         return parses
     method, search = _pick(decoder, projective)
@@ -203,7 +236,9 @@ def k_best(
 def _pick(decoder: str | None, projective: bool) -> tuple[str, Search]:
     name = decoder or ("eisner" if projective else "spanning-tree")
     if name not in _METHODS:
-        raise InputError(f"decoder is {decoder!r}", expected=", ".join(map(repr, [*_METHODS, *CHARTS, DUAL])))
+        raise InputError(
+            f"decoder is {decoder!r}", expected=", ".join(map(repr, [*_METHODS, *CHARTS, DUAL, *PROGRAMS]))
+        )
     search, finds_projective = _METHODS[name]
     if finds_projective != bool(projective):
         raise InputError(

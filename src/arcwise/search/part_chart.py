@@ -18,11 +18,14 @@ from arcwise.parts.matrices import as_batch
 from arcwise.parts.matrices import place as place_of
 from arcwise.parts.scores import Scores, refuse
 from arcwise.parts.tables import Floats, Kind, Tables
+from arcwise.search.arborescence import CUTS, MULTI_FLOW
 from arcwise.search.best_heads import LIMIT
 from arcwise.search.chart import CHARTS, Chart, make_chart, make_levels
 from arcwise.search.constraints import Arc, constrain, each_of
 from arcwise.search.explain import explain
+from arcwise.search.part_polytopes import ALL, nonzeros
 from arcwise.search.result import Parse
+from arcwise.search.second_order import TABLES
 from arcwise.search.sibling_automata import AUTOMATA
 from arcwise.search.status import NO_TREE
 
@@ -34,14 +37,18 @@ MOST_BYTES = 2 << 30  # that a chart may take
 # Bytes of a cell, with its item, its score and what is found of it, and of a pair of arcs from one head.
 _CELL, _PAIR = 56, 24
 _EDGE, _NODE = 24, 56  # of an edge of an automaton, with the table it is made from, and of a node
+_ENTRY = 800  # of a number in a program, at most, when it is solved
 DUAL = "dual"
+LP, ILP, PRICE = PROGRAMS = "lp", "ilp", "price"
+_SIBLINGS = ("siblings", "first", "none")
 _STATES = Kind(0, 0, 0)  # of automata with states: they remember no words
 
 
 class PartChart(NamedTuple):
     """A chart that is ready to be filled, or tables ready for automata, and what is needed to read the result.
 
-    method: the chart, or DUAL. kind: what it remembers. tables: of `HeadAutomata` the arcs alone; the rest is read as it is.
+    method: the chart, or DUAL, or one of PROGRAMS. kind: what it remembers. tables: of `HeadAutomata` the arcs alone; the rest is
+    read as it is.
     """
 
     method: str
@@ -121,14 +128,15 @@ def pick_chart(tables: Iterable[str], decoder: str | None) -> str:
     """
     if decoder is not None and decoder not in CHARTS:
         raise InputError(
-            f"decoder is {decoder!r}", expected=f"for tables of parts one of {', '.join([*CHARTS, DUAL])}"
+            f"decoder is {decoder!r}",
+            expected=f"for tables of parts one of {', '.join([*CHARTS, DUAL, *PROGRAMS])}",
         )
     for name, kind in CHARTS.items():
         if decoder in (None, name) and all(_understands(kind, table) for table in tables):
             return name
     if decoder is None:
         raise InputError(f"{', '.join(tables)} together", expected="tables that one chart understands")
-    raise _strange(tables, CHARTS[decoder], decoder)
+    raise _not_of(tables, CHARTS[decoder], decoder)
 
 
 def pick_automata(tables: Iterable[str]) -> str:
@@ -140,12 +148,15 @@ def pick_automata(tables: Iterable[str]) -> str:
     for name, kind in AUTOMATA.items():
         if all(_understands(kind, table) for table in tables):
             return name
-    raise _strange(tables, AUTOMATA["grand-tri-sibling"], DUAL)
+    raise _not_of(tables, AUTOMATA["grand-tri-sibling"], DUAL)
 
 
-def _strange(tables: Iterable[str], kind: Kind, decoder: str) -> InputError:
+def _not_of(tables: Iterable[str], kind: Kind, decoder: str) -> InputError:
     strange = [table for table in tables if not _understands(kind, table)]
-    known = [table for table in RULES if _understands(kind, table)]
+    return _strange(strange, [table for table in RULES if _understands(kind, table)], decoder)
+
+
+def _strange(strange: Iterable[str], known: Iterable[str], decoder: str) -> InputError:
     return InputError(
         f"{', '.join(strange)} for decoder {decoder!r}", expected=f"no tables but {', '.join(known)}"
     )
@@ -166,14 +177,20 @@ def part_chart(
     dual: bool = False,
     shifted: bool = False,
     place: str = "",
+    relaxation: str = ALL,
+    connected: str = CUTS,
 ) -> PartChart:
     """Everything up to the search itself. InputError for what cannot be searched, and for what would take too much memory.
 
-    dual: whether there is an answer by automata, too, which are for trees that need not be projective, or for decoder DUAL.
+    dual: whether there is an answer by automata, too, which are for trees that need not be projective, or for decoder DUAL; and by
+    programs of this relaxation, connected in this way.
     shifted: take the best arc's score from all arcs into a word, so that sums of exponentials lose no digits to it.
     """
     tables = scores.tables()
-    states = 0
+    states, program = (
+        0,
+        (relaxation, connected, "grandchildren" in tables, not tables.keys().isdisjoint(_SIBLINGS)),
+    )
     if isinstance(scores, HeadAutomata):
         if not dual:
             raise _only_decode(place)
@@ -181,8 +198,19 @@ def part_chart(
             raise InputError(f"{place}HeadAutomata for decoder {decoder!r}", expected=f"decoder {DUAL!r}")
         method, kind, states = DUAL, _STATES, scores.states
     elif dual and (decoder == DUAL or (decoder is None and not projective)):
-        senses = isinstance(scores, PartScores) and len(scores.graph.graph.position) > scores.graph.n + 1
-        method, kind = DUAL, AUTOMATA[pick_automata([*tables, "grandchildren"] if senses else tables)]
+        method, kind = (
+            DUAL,
+            AUTOMATA[pick_automata([*tables, "grandchildren"] if _senses(scores) else tables)],
+        )
+    elif dual and decoder in PROGRAMS:
+        strange = [table for table in tables if table not in TABLES]
+        if strange:
+            raise _strange(strange, TABLES, decoder)
+        if projective or _senses(scores):
+            found = "projective=True" if projective else "words with several senses"
+            expected = "projective=False for it" if projective else f"decoder {DUAL!r}"
+            raise InputError(f"{place}decoder {decoder!r} with {found}", expected=expected)
+        method, kind = decoder, AUTOMATA[pick_automata(tables)]
     else:
         method = pick_chart(tables, decoder)
         kind = CHARTS[method]
@@ -199,13 +227,16 @@ def part_chart(
         np.fill_diagonal(allowed, False)
         head, modifier = (arcs.astype(np.int32) for arcs in np.nonzero(allowed))
         position = np.arange(len(S), dtype=np.int32)
-        _check_memory(method, kind, position, head, modifier, "forbid unlikely ones with -inf", place, states)
+        advice = "forbid unlikely ones with -inf"
+        _check_memory(method, kind, position, head, modifier, advice, place, states, program)
         graph = make_graph(position, head, modifier)
     else:
         graph = scores.graph.graph
         tables["arcs"] = _constrain_graph(graph, tables["arcs"], required, forbidden, place, projective)
         advice = "leave unlikely ones out of the graph"
-        _check_memory(method, kind, graph.position, graph.head[1:], graph.modifier[1:], advice, place)
+        _check_memory(
+            method, kind, graph.position, graph.head[1:], graph.modifier[1:], advice, place, program=program
+        )
     levels = make_levels(graph, kind)
     offset = 0.0
     if isinstance(scores, HeadAutomata):
@@ -228,6 +259,11 @@ def part_chart(
     )  # fmt: skip
 
 
+def _senses(scores: Parts) -> bool:
+    """Whether words have several senses."""
+    return isinstance(scores, PartScores) and len(scores.graph.graph.position) > scores.graph.n + 1
+
+
 def _constrain_graph(
     graph: Graph, arcs: Floats, required: Iterable[Arc], forbidden: Iterable[Arc], place: str, projective: bool
 ) -> Floats:  # fmt: skip
@@ -247,9 +283,20 @@ def _shifted(arcs: Floats, graph: Graph) -> tuple[Floats, float]:
 
 
 def _check_memory(
-    method: str, kind: Kind, position: Ints, head: Ints, modifier: Ints, advice: str, place: str, states: int = 0
-) -> None:  # fmt: skip
-    """InputError if the search would take more than MOST_BYTES: found from the numbers of arcs, before anything is built."""
+    method: str,
+    kind: Kind,
+    position: Ints,
+    head: Ints,
+    modifier: Ints,
+    advice: str,
+    place: str,
+    states: int = 0,
+    program: tuple[str, str, bool, bool] = (ALL, CUTS, False, False),
+) -> None:
+    """InputError if the search would take more than MOST_BYTES: found from the numbers of arcs, before anything is built.
+
+    program: relaxation, connected, and whether grandparents and siblings are scored.
+    """
     vertices, n = len(position), int(position[-1])
     out = np.bincount(head, minlength=vertices)
     left = np.bincount(head[modifier < head], minlength=vertices)
@@ -273,8 +320,18 @@ def _check_memory(
         size = int((upper * (nodes * _NODE + edges * _EDGE)).sum())
     if states > 0:
         size = int(pairs.sum()) * _PAIR + len(head) * states * (2 * _NODE + (states + 2) * _EDGE)
+    if method in PROGRAMS:
+        relaxation, connected, grand, siblings = program
+        steps = int((above[1] * out)[1:].sum())
+        sides = np.concatenate([left, out - left])
+        triples = int((sides * (sides - 1) * (sides - 2) // 6).sum())
+        entries = nonzeros(relaxation, grand, siblings, steps, int(pairs.sum()), triples)
+        entries += len(head) * (5 * n if connected == MULTI_FLOW else 5)
+        size = entries * (_ENTRY if method != PRICE else _EDGE)  # of which few are built
     if size > MOST_BYTES:
-        what = "automata take" if method == DUAL else f"the chart {method!r} takes"
+        what = {DUAL: "automata take", **dict.fromkeys(PROGRAMS, "the program takes")}.get(
+            method, f"the chart {method!r} takes"
+        )
         raise InputError(
             f"{place}{len(head)} arcs between {n} words, for which {what} {size / 2**30:.1f} GiB",
             expected=f"fewer arcs, so that it takes {MOST_BYTES / 2**30:.0f} GiB at most: {advice}",

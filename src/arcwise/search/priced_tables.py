@@ -1,0 +1,83 @@
+"""Parse, price and cut on tables of scores that people bring."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arcwise.errors import InputError
+from arcwise.parts.tables import Floats
+from arcwise.search.branch_and_price import price_tree
+from arcwise.search.linear_program import WHOLE, ProgramOptions, scaled_parts, size_of_scores
+from arcwise.search.part_chart import PartChart
+from arcwise.search.pricing import Known
+from arcwise.search.program import INFEASIBLE
+from arcwise.search.restricted_program import Numbers
+from arcwise.search.result import Parse
+from arcwise.search.second_order import (
+    SecondOrder,
+    consecutive_arcs,
+    easy_bound,
+    grand_steps,
+    second_order,
+    value,
+)
+
+_NOTHING = np.empty(0)
+
+
+class TableSource:
+    """Scores that are all known (`arcwise.search.price_and_cut.Source`); what is best above, below and beside each arc is exact."""
+
+    def __init__(self, parts: SecondOrder) -> None:
+        self.graph, self.level, self.single_root = parts.graph, parts.level, parts.single_root
+        self.arcs, number = parts.arcs, len(parts.arcs)
+        below = above = nearer = farther = first = last = pair = _NOTHING
+        if len(parts.grand):
+            steps, uppers, lowers = grand_steps(parts)
+            below, above = (_greatest(number, arcs, parts.grand[steps]) for arcs in (uppers, lowers))
+        if parts.siblings:
+            first, last = (x if len(x) else np.zeros(number) for x in (parts.first, parts.last))
+            pair = parts.pair if len(parts.pair) else np.zeros(int(self.graph.pairs[-1]))
+            nearer, farther = (_greatest(number, arcs, pair) for arcs in consecutive_arcs(self.graph))
+        self.known = Known(parts.grand, pair, first, last, parts.none, below, above, nearer, farther)
+
+    def score_steps(self, steps: Numbers) -> None:
+        """There are none to score."""
+
+    def score_pairs(self, pairs: Numbers) -> None:
+        """Nor here."""
+
+
+def _greatest(number: int, arcs: NDArray[np.int32], scores: Floats) -> Floats:
+    greatest = np.full(number, -np.inf)
+    np.maximum.at(greatest, arcs, scores)
+    return greatest
+
+
+def price_parse(chart: PartChart, options: ProgramOptions) -> Parse:
+    """The best tree, or with exact=False the one nearest to the solution of the linear program, whose value is then the bound.
+
+    NoTreeError if there is no tree; InputError if none was found in time.
+    """
+    parts = second_order(chart.graph, {**chart.scores.tables(), "arcs": chart.arcs}, chart.single_root)
+    scaled, scale, offset = scaled_parts(parts)
+    slack = 1e-7 * max(1.0, size_of_scores(scaled))
+    found = price_tree(TableSource(scaled), exact=options.exact, slack=slack, seconds=options.seconds)
+    if found.status == INFEASIBLE or found.bound == -np.inf:
+        raise chart.no_tree()
+    if found.score == -np.inf:
+        raise InputError(
+            f"{chart.place}{found.status}: no tree found, nor proved that there is none",
+            expected="more seconds, or fewer forbidden parts",
+        )
+    score = value(parts, found.tree)
+    bound = max(score, min(easy_bound(parts), found.bound / scale + offset))
+    if found.bound <= found.score + slack or bound <= score + WHOLE * max(1.0, size_of_scores(parts)):
+        bound = score
+    return chart.parse(
+        found.tree, score, bound,
+        status=found.status, value=found.value / scale + offset, integral=found.fractional == 0, fractional=found.fractional,
+        rounds=found.rounds, arcs_added=found.arcs, added=found.added, parts=len(parts.grand) + len(parts.pair),
+        cuts=found.cuts, branches=found.branches,
+    )  # fmt: skip
