@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arcwise.cli.searching import exact_option, iterations_option
+from arcwise.cli.searching import (
+    connected_option,
+    exact_option,
+    iterations_option,
+    relaxation_option,
+    seconds_option,
+)
 from arcwise.cli.terminal import progress_bar
 from arcwise.errors import ArcwiseError, InputError, NoTreeError
 
@@ -50,11 +56,14 @@ def _arcs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -
 )
 @click.option(
     "--decoder", metavar="METHOD",
-    help="How to search: spanning-tree or eisner; for tables of parts dual, or with --projective sibling, carreras, model0, model1, "
-    "model2 and others; one that fits if not given.",
+    help="How to search: spanning-tree or eisner; for tables of parts dual, lp, ilp or price, or with --projective sibling, "
+    "carreras, model0, model1, model2 and others; one that fits if not given.",
 )  # fmt: skip
 @exact_option
 @iterations_option
+@relaxation_option
+@connected_option
+@seconds_option
 @click.option(
     "--format", "form", type=click.Choice(["heads", "conllu", "json"]), default="heads", show_default=True,
     help="heads: name, score and heads of the words 1..n in one line; json: one object a line.",
@@ -73,6 +82,9 @@ def command(
     decoder: str | None,
     exact: bool,
     iterations: int,
+    relaxation: str,
+    connected: str,
+    seconds: float | None,
     form: str,
     jobs: int,
     output: str,
@@ -85,7 +97,8 @@ def command(
 
     Arrays named NAME/arcs, NAME/siblings, NAME/grandchildren, NAME/grand_siblings, NAME/tri_siblings and so on, or arcs, siblings and
     so on, are tables of the parts of one sentence: see `arcwise.Scores`. With --projective a chart is searched, else all trees by
-    dual decomposition. The tree is proved best either way; with --no-exact it may have a gap, as json tells.
+    dual decomposition. The tree is proved best either way; with --no-exact it may have a gap, as json tells. --decoder lp solves a
+    linear program, ilp an integer one, price builds of both only what matters (pip install "arcwise[lp]").
 
     \b
     Example:
@@ -95,12 +108,14 @@ def command(
       python -c "import numpy as np; np.savez('parts.npz', arcs=np.zeros((4, 4)), siblings=np.random.randn(4, 4, 4))"
       arcwise decode parts.npz
       arcwise decode parts.npz --projective --k-best 3
+      arcwise decode parts.npz --decoder lp --relaxation pairs --connected single-flow --format json
     """
     from arcwise.treebank.writing import open_output
 
     options: dict[str, Any] = {"projective": projective, "single_root": not multi_root, "decoder": decoder}
     if k is None:
         options |= {"exact": exact, "iterations": iterations}
+        options |= {"relaxation": relaxation, "connected": connected, "seconds": seconds}
     render = {"heads": _heads_line, "conllu": _conllu, "json": _json_line}[form]
     with progress_bar(only_compiling=True) as show, open_output(output) as file:
         for group in _groups(_matrices(scores)):

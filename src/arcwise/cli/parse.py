@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from io import BytesIO
@@ -21,7 +21,16 @@ from arcwise.cli.rendering import (
     tree_width,
     wants_colour,
 )
-from arcwise.cli.searching import Tracer, describe_search, exact_option, iterations_option
+from arcwise.cli.searching import (
+    Tracer,
+    connected_option,
+    describe_programs,
+    describe_search,
+    exact_option,
+    iterations_option,
+    relaxation_option,
+    seconds_option,
+)
 from arcwise.cli.terminal import compiled_kernels, counted, duration, progress_bar, say
 from arcwise.errors import InputError, ModelError
 from arcwise.treebank.formats import CONLLU, FORMATS, Format, looks_like_columns
@@ -102,18 +111,29 @@ class _Tally:
 )  # fmt: skip
 @click.option(
     "--decoder", metavar="D",
-    help="How to search: a model of order 2 or 3 has dual and dual-projective, others have that which they were trained for.",
+    help="How to search: a model of order 2 or 3 has dual and dual-projective, one of order 2 also lp, ilp and price; others have "
+    "that which they were trained for.",
 )  # fmt: skip
 @exact_option
 @iterations_option
 @click.option(
-    "--budget", type=click.IntRange(1), metavar="STEPS",
-    help="After so many more steps an exact search gives up, too, and tells the gap.  [default: 1000000]",
+    "--budget", type=click.IntRange(1), default=1_000_000, show_default=True, metavar="STEPS",
+    help="After so many more steps of dual decomposition an exact search gives up, too, and tells the gap.",
 )  # fmt: skip
 @click.option(
     "--rule", type=click.Choice(["gap", "paper"]), default="gap", show_default=True,
     help="How long the steps are: after the gap that is left, or as Koo et al. (2010) have them.",
 )  # fmt: skip
+@relaxation_option
+@connected_option
+@seconds_option
+@click.option(
+    "--prune/--no-prune", "pruned", default=True, show_default=True,
+    help="Whether lp, ilp and price look only at the arcs that the pruner keeps, or at all.",
+)  # fmt: skip
+@click.option(
+    "--lazy", is_flag=True, help="In price, score parts only when their bounds do not rule them out."
+)
 @click.option(
     "--trace", metavar="TRACE", type=click.Path(),
     help="Write bound and score of every step of dual decomposition to this file, for `arcwise plot`.",
@@ -140,8 +160,13 @@ def command(
     decoder: str | None,
     exact: bool,
     iterations: int,
-    budget: int | None,
+    budget: int,
     rule: str,
+    relaxation: str,
+    connected: str,
+    seconds: float | None,
+    pruned: bool,
+    lazy: bool,
     trace: str | None,
     retag: bool,
     offsets: bool,
@@ -169,6 +194,11 @@ def command(
     best, and by fixing arcs and branching where it does not: every tree is proved best, or the summary says how large a gap
     is left. --no-exact writes the best tree seen in K steps. --decoder dual-projective finds the best projective tree.
 
+    Models of order 2 are also searched by linear programs (pip install "arcwise[lp]"). --decoder lp solves the one that --relaxation
+    and --connected name: an integral solution is the best tree, a fractional one is projected to a tree and bounds its gap. ilp
+    solves the integer program. price builds only the arcs and parts that matter, and branches where the linear program is
+    fractional: its trees are proved best.
+
     -f conllu writes CoNLL-U, from which the raw text can be recovered (SpaceAfter, SpacesAfter in MISC). -f tree draws every
     tree for a terminal, folded to its width, in colours unless NO_COLOR is set; -f svg, -f latex (tikz-dependency) and
     -f dot (Graphviz) draw for browsers and papers: all sentences in one document, for Graphviz one graph each.
@@ -191,6 +221,7 @@ def command(
       zcat text.conllu.gz | arcwise parse --model my.arcwise -f json | head
       arcwise parse --text "Draw me." -f svg -o trees.svg
       arcwise parse test.conllu --model third.arcwise --decoder dual --trace test.trace -o parsed.conllu
+      arcwise parse test.conllu --model second.arcwise --decoder price --no-prune -o parsed.conllu
     """
     if text is not None and source != "-":
         raise click.UsageError("FILE and --text exclude each other")
@@ -209,8 +240,10 @@ def command(
         from arcwise.pipeline.streaming import map_in_order
         from arcwise.treebank.writing import open_output
 
-        given = {} if budget is None else {"budget": budget}
-        parser = load(model).searching(decoder, exact=exact, iterations=iterations, rule=rule, **given)
+        parser = load(model).searching(
+            decoder, exact=exact, iterations=iterations, budget=budget, rule=rule,
+            relaxation=relaxation, connected=connected, seconds=seconds, pruned=pruned, lazy=lazy,
+        )  # fmt: skip
         if retag and parser.tagger is None:
             raise ModelError(
                 f"{model}: the model cannot tag: it was trained on the treebank's own tags, or none"
@@ -260,7 +293,8 @@ def command(
                 for data in render.document(counted_parts(parsed)):
                     file.write(data)
     if not quiet and not (on_screen and text is not None):
-        _summary(tally, reader, jobs, parser.longest, loaded - started, perf_counter() - loaded)
+        describe = describe_programs if decoder in ("lp", "ilp", "price") else describe_search
+        _summary(tally, reader, jobs, parser.longest, loaded - started, perf_counter() - loaded, describe)
 
 
 class _TextReader:
@@ -349,8 +383,9 @@ def _reader(
 
 
 def _summary(
-    tally: _Tally, reader: BlockReader | _TextReader, jobs: int, longest: int, loading: float, seconds: float
-) -> None:
+    tally: _Tally, reader: BlockReader | _TextReader, jobs: int, longest: int, loading: float, seconds: float,
+    describe: Callable[[list[Any], int, int, float], Iterator[str]],
+) -> None:  # fmt: skip
     compiling = ", compiling for this machine included, which happens once" if compiled_kernels() else ""
     say(
         f"parsed {counted(tally.sentences, 'sentence')}, {counted(tally.words, 'word')} in {duration(seconds)} "
@@ -360,7 +395,7 @@ def _summary(
     if tally.cut:
         say(f"{counted(tally.cut, 'sentence')} of more than {longest} words parsed in pieces of this length")
     if tally.reports:
-        for line in describe_search(tally.reports, tally.certified, tally.sentences, tally.worst):
+        for line in describe(tally.reports, tally.certified, tally.sentences, tally.worst):
             say(line)
     if reader.skipped:
         say(f"skipped {counted(reader.skipped, 'bad sentence')}; the first: {reader.skipped_errors[0]}")

@@ -1,4 +1,4 @@
-"""Dual decomposition on the command line: its options, a trace of its steps, and how often each of its means was needed."""
+"""Dual decomposition and linear programs on the command line: their options, traces, and how often each means was needed."""
 
 from __future__ import annotations
 
@@ -15,11 +15,23 @@ if TYPE_CHECKING:
 
 exact_option = click.option(
     "--exact/--no-exact", default=True, show_default=True,
-    help="Go on until every tree is proved best, or stop dual decomposition after --iterations.",
+    help="Go on until every tree is proved best, or stop dual decomposition after --iterations and price after the linear program.",
 )  # fmt: skip
 iterations_option = click.option(
     "--iterations", type=click.IntRange(1), default=5000, show_default=True, metavar="K",
     help="Steps of dual decomposition at most.",
+)  # fmt: skip
+relaxation_option = click.option(
+    "--relaxation", type=click.Choice(["all", "pairs", "sums", "all-rows"]), default="all", show_default=True,
+    help="How a linear program ties parts to arcs: pairs (ArcGP, GPArc), sums (OneGP, NoGP), both, or both in all rows.",
+)  # fmt: skip
+connected_option = click.option(
+    "--connected", type=click.Choice(["cuts", "single-flow", "multi-flow"]), default="cuts", show_default=True,
+    help="How a linear program ties arcs to trees: cutting planes, or flow of one commodity or of many.",
+)  # fmt: skip
+seconds_option = click.option(
+    "--seconds", type=click.FloatRange(0), metavar="S",
+    help="After so many seconds on one sentence a program gives up, with the best tree so far and its gap.",
 )  # fmt: skip
 
 
@@ -62,6 +74,39 @@ class Tracer:
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
         self._writer.close()
+
+
+def describe_programs(reports: list[Any], certified: int, sentences: int, worst: float) -> Iterator[str]:
+    """The same for linear programs; reports: of `arcwise.pipeline.program_sentences`, by block."""
+    import numpy as np
+
+    from arcwise.pipeline.program_sentences import (
+        ADDED,
+        ARCS,
+        BRANCHES,
+        CUTS,
+        FRACTIONAL,
+        PARTS,
+        ROUNDS,
+        SCORED,
+        UNFINISHED,
+    )
+
+    report = np.concatenate(reports)
+    gap = "" if certified == sentences else f"; the largest gap is {worst:.4g}"
+    whole, branched = (report[:, FRACTIONAL] == 0).mean(), int((report[:, BRANCHES] > 0).sum())
+    yield (
+        f"proved best: {certified:,} of {sentences:,} sentences; the linear program is integral for {100 * whole:.2f}%, "
+        f"{branched:,} needed branches{gap}"
+    )
+    scored, added, parts = (int(report[:, column].sum()) for column in (SCORED, ADDED, PARTS))
+    yield (
+        f"programs: {report[:, ROUNDS].mean():.1f} solved a sentence, {report[:, ARCS].mean():.0f} arcs, "
+        f"{report[:, CUTS].mean():.1f} sets of words cut; of {parts:,} parts {scored:,} were scored "
+        f"({100 * scored / max(parts, 1):.1f}%) and {added:,} built ({100 * added / max(parts, 1):.1f}%)"
+    )
+    if report[:, UNFINISHED].any():
+        yield f"{int((report[:, UNFINISHED] > 0).sum()):,} programs ended by the time limit or by a failure of the solver"
 
 
 def describe_search(reports: list[Any], certified: int, sentences: int, worst: float) -> Iterator[str]:

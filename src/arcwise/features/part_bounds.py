@@ -127,7 +127,9 @@ def grand_bounds(
 def pair_bounds(
     graph: Graph, tokens: PartTokens, weights: PartWeights, best: BestDistances
 ) -> tuple[Floats, Floats]:
-    """By arcs: what no pair scores more than in which it is the nearer one, and in which it is the farther one."""
+    """By arcs: what no pair scores more than in which it is the nearer one, and in which it is the farther one; -inf where there is
+    no such pair in any graph.
+    """
     templates, table, shift = weights.templates, weights.table, np.uint32(32 - weights.bits)
     end, words, code = templates.grandchildren, len(graph.position), np.uint32(CODES)
     within, beyond = _values(tokens, 1, words, 0, end), _values(tokens, 2, words, 0, end)
@@ -151,5 +153,7 @@ def pair_bounds(
                     i = spread(np.uint32(known + tokens.sides[1, within.word[k], t])) >> shift
                     most = max(most, table[i] + best.lower[i ^ code])
             as_farther += most
-        nearer[b], farther[b] = as_nearer, as_farther
+        # There is no word beyond the outermost, and none between neighbours.
+        nearer[b] = -np.inf if m == (words - 1 if right else 1) else as_nearer
+        farther[b] = -np.inf if abs(h - m) == 1 else as_farther
     return nearer, farther

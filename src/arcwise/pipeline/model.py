@@ -131,6 +131,11 @@ class Settings:
         return self.search in DUALS
 
     @property
+    def second_order(self) -> bool:
+        """Whether siblings and grandchildren are all that is scored beside arcs."""
+        return self.dual and not any(DUALS[self.search].groups[3:])
+
+    @property
     def kind(self) -> Kind:
         """What the chart or the automata remember; without either, nothing."""
         return DUALS[self.search].kind if self.dual else CHARTS[self.search if self.projective else "eisner"]

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from arcwise.errors import ArcwiseError, InputError, ModelError
 from arcwise.features.attributes import number_words
+from arcwise.features.part_bounds import best_distances
 from arcwise.learning.corpus import word_rows
 from arcwise.pipeline.best_trees import best_trees, no_probabilities, repeat, repeated
 from arcwise.pipeline.confidence import Probabilities, Temperatures, unknown_trees
@@ -24,10 +25,12 @@ from arcwise.pipeline.keeping import Kept, contradiction, keep_nothing, read_kep
 from arcwise.pipeline.label_probabilities import label_probabilities
 from arcwise.pipeline.model import Model, load_model
 from arcwise.pipeline.pieces import cut, heads_within, join
+from arcwise.pipeline.program_sentences import Programs, parse_with_programs
 from arcwise.pipeline.sentences import UNKNOWN_LABEL
 from arcwise.pipeline.streaming import map_in_order
 from arcwise.search.dual import BUDGET, check_options
-from arcwise.search.part_chart import DUAL
+from arcwise.search.linear_program import check_program_options
+from arcwise.search.part_chart import DUAL, PRICE, PROGRAMS
 from arcwise.text.lines import Split
 from arcwise.text.tokeniser import Tokeniser
 from arcwise.treebank.block import Block, PackedNames, index_block, pack_names
@@ -106,6 +109,7 @@ class Parser:
         self.single_root = model.single_root
         self._weights = model.weights()
         self._effort, self._projective = EXACT, False
+        self._programs: Programs | None = None
         self._temperatures = Temperatures.of(model)
         self._vocabulary = model.vocabulary()
         self._allowed = model.arrays["allowed"]
@@ -119,17 +123,31 @@ class Parser:
     def decoders(self) -> tuple[str, ...]:
         """The searches that understand the model, its own first. DUAL also finds the best projective tree."""
         settings = self.model.settings
-        return (DUAL, DUAL_PROJECTIVE) if settings.dual else (settings.search,)
+        if not settings.dual:
+            return (settings.search,)
+        return (DUAL, DUAL_PROJECTIVE, *(PROGRAMS if settings.second_order else ()))
 
     def searching(
         self, decoder: str | None = None, *, exact: bool = True, iterations: int = 5000, budget: int = BUDGET,
-        rule: str = "gap",
+        rule: str = "gap", relaxation: str = "all", connected: str = "cuts", seconds: float | None = None, pruned: bool = True,
+        lazy: bool = False,
     ) -> Parser:  # fmt: skip
-        """The same parser with another way to search. The other options are of dual decomposition, as in `arcwise.decode`."""
+        """The same parser with another way to search. The other options are of dual decomposition and of linear programs, as in
+        `arcwise.decode`. pruned: whether programs look only at the arcs that the pruner keeps, and not at all. lazy: whether PRICE
+        scores parts only when bounds on their scores do not rule them out; this takes more time than to score them all.
+        """
         if decoder not in (None, *self.decoders):
             raise InputError(f"decoder {decoder!r}", expected=f"for this model {' or '.join(self.decoders)}")
         options = check_options(exact, iterations, budget, rule)
+        program_options = check_program_options(relaxation, connected, exact, seconds, decoder)
+        if not pruned and decoder not in PROGRAMS:
+            raise InputError("no pruning", expected=f"one of the decoders {', '.join(PROGRAMS)} for it")
+        if lazy and decoder != PRICE:
+            raise InputError("parts scored on demand", expected=f"decoder {PRICE!r} for it")
         other = copy(self)
+        if decoder in PROGRAMS:
+            distances = best_distances(self._weights.parts) if lazy else None
+            other._programs = Programs(str(decoder), program_options, pruned, distances)
         other._effort = Effort(options.steps, options.paper, options.budget if options.exact else 0)
         other._projective = decoder == DUAL_PROJECTIVE
         return other
@@ -248,7 +266,7 @@ class Parser:
             return trees._replace(probabilities=trees.probabilities if confidence else None, ranks=None)
         kept = self._kept(block, keep)
         numbered = self._number(block, kept)
-        numbered.rows.find_trees(self._weights, self._effort, self._projective)
+        self._find_trees(numbered.rows)
         return self._trees(block, kept, numbered)
 
     def trace_block(self, block: Block, keep: bool = False) -> tuple[Trees, list[NDArray[np.float64]]]:
@@ -313,7 +331,7 @@ class Parser:
             kept = Kept(np.concatenate([one.heads.reshape(-1) for one in found]), labels, kept.names)
             block = repeated(block, sources)
             numbered = self._number(block, kept)
-            numbered.rows.find_trees(self._weights, self._effort, self._projective)
+            self._find_trees(numbered.rows)
         trees = self._trees(block, kept, numbered)
         scores = numbered.rows.scores[numbered.firsts] / self._temperatures.trees
         logs = np.minimum(scores - np.repeat([one.log_partition for one in found], counts), 0.0)
@@ -341,6 +359,15 @@ class Parser:
         labels[words] = np.where(kept.labels < len(self.labels), kept.labels, UNKNOWN_LABEL)
         rows = make_rows(numbers, starts, heads, labels)
         return _Numbered(rows, words, np.searchsorted(pieces, block.words[:-1]))
+
+    def _find_trees(self, rows: Rows) -> None:
+        if self._programs is None:
+            rows.find_trees(self._weights, self._effort, self._projective)
+        else:
+            numbers, starts, heads, labels, scores, bounds, report = rows
+            parse_with_programs(
+                numbers, starts, self._weights, self._programs, heads, labels, scores, bounds, report
+            )
 
     def _trees(self, block: Block, kept: Kept, numbered: _Numbered) -> Trees:
         """The trees that were found, or an InputError if there is none."""

@@ -80,11 +80,11 @@ def price_tree(source: Source, *, exact: bool, slack: float, seconds: float = np
         found = heaviest_tree(source.graph, near, source.single_root)
         if len(found) and (better := tree_score(source, found)) > score:
             tree, score = found, better
-        if not exact:
+        if not exact and score > -np.inf:  # else it goes on to a tree without forbidden parts
             break
         if not whole.all():
             open_ += _branches(source.graph, relaxed.z, here, least)
-    if exact:  # what is still open may be better; what is done is not
+    if exact or score == -np.inf:  # what is still open may be better; what is done is not
         bound = max([score, *(least for _, least in open_)])
     if bound <= score + slack:
         bound = score

@@ -153,12 +153,7 @@ def decode(
         raise ArcwiseError("block_degree and well_nested are not available yet")
     scores = at_hand(scores)
     options = check_options(exact, iterations, budget, rule, trace)
-    program_options = check_program_options(relaxation, connected, exact, seconds)
-    if decoder == PRICE and (relaxation, connected) != (ALL, CUTS):
-        raise InputError(
-            f"decoder {PRICE!r} with relaxation {relaxation!r}, connected by {connected!r}",
-            expected=f"{ALL!r} and {CUTS!r} for it",
-        )
+    program_options = check_program_options(relaxation, connected, exact, seconds, decoder)
     of_parts = is_parts(scores, dual=True)
     if not of_parts and decoder in _OF_TABLES:
         scores, of_parts = as_tables(scores), True

@@ -22,7 +22,7 @@ from arcwise.search.arborescence import (
     one_root,
     single_flow,
 )
-from arcwise.search.part_chart import ILP, PartChart
+from arcwise.search.part_chart import ILP, PRICE, PartChart
 from arcwise.search.part_polytopes import ALL, RELAXATIONS, add_parts
 from arcwise.search.program import INFEASIBLE, OPTIMAL, Program
 from arcwise.search.result import Parse
@@ -62,11 +62,18 @@ class Outcome(NamedTuple):
     cuts: int = 0
 
 
-def check_program_options(relaxation: Any, connected: Any, exact: Any, seconds: Any) -> ProgramOptions:
+def check_program_options(
+    relaxation: Any, connected: Any, exact: Any, seconds: Any, decoder: Any = None
+) -> ProgramOptions:
     """The options, if they are usable. seconds: None for no limit."""
     for name, found, known in (("relaxation", relaxation, RELAXATIONS), ("connected", connected, CONNECTED)):
         if found not in known:
             raise InputError(f"{name} is {found!r}", expected=" or ".join(map(repr, known)))
+    if decoder == PRICE and (relaxation, connected) != (ALL, CUTS):
+        raise InputError(
+            f"decoder {PRICE!r} with relaxation {relaxation!r}, connected by {connected!r}",
+            expected=f"{ALL!r} and {CUTS!r} for it",
+        )
     limit = np.inf if seconds is None else seconds
     if not isinstance(limit, int | float | np.integer | np.floating) or not limit >= 0:
         raise InputError(f"seconds is {seconds!r}", expected="a number, 0 or more")
@@ -134,40 +141,62 @@ def project(parts: SecondOrder, z: Floats) -> Ints | None:
     return tree if len(tree) else None
 
 
-def lp_parse(chart: PartChart, options: ProgramOptions) -> Parse:
-    """The tree of a linear program or, with method "ilp", of an integer one, and a bound: if they meet, the tree is proved best.
+class Found(NamedTuple):
+    """The arcs of a tree, its score, and what no tree scores more than; the program that was solved, and its fractional arcs."""
+
+    tree: Ints
+    score: float
+    bound: float
+    outcome: Outcome
+    fractional: int
+
+
+def program_tree(parts: SecondOrder, options: ProgramOptions, integer: bool) -> Found:
+    """The tree of a linear or an integer program, and a bound: if they meet, the tree is proved best. The arcs must have a tree.
 
     A fractional solution is projected to a tree, which may fall short of the bound. So may the best tree known when the time is up or
-    the solver fails. NoTreeError if there is no tree, InputError if none was found.
+    the solver fails. Without a tree that has no forbidden part the score is -inf; the bound too, if there is none.
     """
     end = perf_counter() + options.seconds
-    parts = second_order(chart.graph, {**chart.scores.tables(), "arcs": chart.arcs}, chart.single_root)
-    if project(parts, _NOTHING) is None:
-        raise chart.no_tree()
-    outcome = solve_program(parts, options, chart.method == ILP)
+    outcome = solve_program(parts, options, integer)
     tree, score = _best_tree(parts, outcome.z)
-    if score == -np.inf and outcome.status != INFEASIBLE and chart.method != ILP:
+    if score == -np.inf and outcome.status != INFEASIBLE and not integer:
         # There may be a tree without the parts that are forbidden: a whole solution would be one.
         whole = solve_program(parts, options._replace(seconds=end - perf_counter()), integer=True)
         tree, score = _best_tree(parts, whole.z)
         outcome = whole if whole.status == INFEASIBLE else outcome
-    if outcome.status == INFEASIBLE:
-        raise chart.no_tree()
-    if score == -np.inf:
-        raise InputError(
-            f"{chart.place}{outcome.status}: no tree found, nor proved that there is none",
-            expected="more seconds, or fewer forbidden parts",
-        )
-    bound = max(outcome.bound, score)
+    bound = -np.inf if outcome.status == INFEASIBLE else max(outcome.bound, score)
     if bound <= score + WHOLE * max(1.0, size_of_scores(parts)):
         bound = score
-    fractional = int(np.count_nonzero(is_fractional(outcome.z)))
+    return Found(tree, score, bound, outcome, int(np.count_nonzero(is_fractional(outcome.z))))
+
+
+def lp_parse(chart: PartChart, options: ProgramOptions) -> Parse:
+    """What `program_tree` finds, of an integer program if the method is "ilp". NoTreeError if there is no tree, InputError if none
+    was found.
+    """
+    parts = second_order(chart.graph, {**chart.scores.tables(), "arcs": chart.arcs}, chart.single_root)
+    if project(parts, _NOTHING) is None:
+        raise chart.no_tree()
+    tree, score, bound, outcome, fractional = program_tree(parts, options, chart.method == ILP)
+    if bound == -np.inf:
+        raise chart.no_tree()
+    if score == -np.inf:
+        raise no_tree_found(chart.place, outcome.status)
     return chart.parse(
         tree, score, bound,
         status=outcome.status, value=outcome.value, integral=outcome.value > -np.inf and fractional == 0, fractional=fractional,
         columns=outcome.columns, rows=outcome.rows, cuts=outcome.cuts,
         relaxation=options.relaxation, connected=options.connected,
     )  # fmt: skip
+
+
+def no_tree_found(place: str, status: str) -> InputError:
+    """The error to raise if a search ended before it knew anything."""
+    return InputError(
+        f"{place}{status}: no tree found, nor proved that there is none",
+        expected="more seconds, or fewer forbidden parts",
+    )
 
 
 def _best_tree(parts: SecondOrder, z: Floats) -> tuple[Ints, float]:

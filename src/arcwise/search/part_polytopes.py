@@ -2,7 +2,7 @@
 
 "pairs": every part alone is one if and only if its arcs are (ArcGP and GPArc of Martins et al. 2009, and the same for siblings).
 "sums": parts that exclude each other add up to what they share (OneGP and NoGP of Riedel et al. 2012, 3.2; siblings are a path).
-"all": both, without the rows that others imply.
+"all": both, without the rows that others imply. "all-rows": the same with all rows about grandparents, as the paper has it.
 
 With whole arcs each of them is exact, whatever the parts are; a part that scores -inf is a column from 0 to 0, so no tree has it.
 """
@@ -19,7 +19,7 @@ from arcwise.parts.tables import Floats
 from arcwise.search.program import Program
 from arcwise.search.second_order import SecondOrder, consecutive_arcs, grand_steps
 
-ALL, PAIRS, SUMS = RELAXATIONS = "all", "pairs", "sums"
+ALL, PAIRS, SUMS, ALL_ROWS = RELAXATIONS = "all", "pairs", "sums", "all-rows"
 
 Numbers = NDArray[np.int64]
 
@@ -45,12 +45,12 @@ def grandparents(program: Program, parts: SecondOrder, relaxation: str) -> None:
     """
     number, a, b = grand_steps(parts)
     part, row = _add_columns(program, parts.grand[number]), np.arange(len(number))
-    if relaxation == PAIRS:
+    if relaxation in (PAIRS, ALL_ROWS):
         _add_rows(program, len(part), -np.inf, 1.0, (row, a - 1, 1.0), (row, b - 1, 1.0), (row, part, -1.0))
         _at_most(program, part, b)
-    if relaxation in (PAIRS, ALL):
+    if relaxation != SUMS:
         _at_most(program, part, a)
-    if relaxation in (SUMS, ALL):
+    if relaxation != PAIRS:
         inside = np.arange(parts.graph.out[1], len(parts.graph.head))  # those from the root come first
         of_arc = (inside - parts.graph.out[1], inside - 1, -1.0)
         _add_rows(program, len(inside), 0.0, 0.0, (b - parts.graph.out[1], part, 1.0), of_arc)
@@ -90,7 +90,7 @@ def sibling_paths(program: Program, parts: SecondOrder, relaxation: str) -> None
     ends = 2 * graph.modifier[above] + on
     inside = np.arange(2, 2 * vertices)
     _add_rows(program, 2 * vertices - 2, 0.0, 0.0, (ends - 2, none, 1.0), (inside - 2, nothing[inside], -1.0))
-    if relaxation == ALL:
+    if relaxation != SUMS:
         _at_most(program, none, above)
     else:
         _add_rows(program, len(arcs), -np.inf, 0.0, (above - 1, none, 1.0), (row, row, -2.0))
@@ -138,7 +138,7 @@ def sibling_pairs(program: Program, parts: SecondOrder) -> None:
 
 def nonzeros(relaxation: str, grand: bool, siblings: bool, steps: int, pairs: int, triples: int) -> int:
     """How many numbers the columns and rows of parts are, at most."""
-    size = {ALL: 3, PAIRS: 7, SUMS: 2}[relaxation] * steps if grand else 0
+    size = {ALL: 3, PAIRS: 7, SUMS: 2, ALL_ROWS: 8}[relaxation] * steps if grand else 0
     if siblings:
         size += 7 * pairs + 2 * triples if relaxation == PAIRS else 2 * pairs
     return size

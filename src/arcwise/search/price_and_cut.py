@@ -13,11 +13,12 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from arcwise.kernels import kernel
 from arcwise.parts.graph import Graph, Level
 from arcwise.parts.tables import Floats
 from arcwise.search.pricing import Duals, Flags, Known, price, wanted_pairs, wanted_steps
 from arcwise.search.program import INFEASIBLE, OPTIMAL, Solution
-from arcwise.search.restricted_program import Numbers, Restricted
+from arcwise.search.restricted_program import Numbers, Restricted, arcs_of_pairs, arcs_of_steps
 
 Tree = NDArray[np.int32]
 
@@ -77,16 +78,7 @@ class PriceAndCut:
         """The grand parts of these arcs."""
         if not self.program.grand or len(uppers) == 0 or len(lowers) == 0:
             return
-        chosen = np.zeros(len(self.source.arcs), np.bool_)
-        chosen[lowers] = True
-        graph, level = self.source.graph, self.source.level
-        steps = []
-        for a in uppers:
-            m = graph.modifier[a]
-            below = np.arange(graph.out[m], graph.out[m + 1])
-            below = below[chosen[below] & (graph.modifier[below] != graph.head[a])]
-            steps.append(level.steps[a] + below - graph.out[m])
-        self._add_steps(np.concatenate(steps))
+        self._add_steps(_steps_between(self.source.graph, self.source.level, uppers, lowers))
 
     def _add_steps(self, steps: Numbers) -> None:
         self.source.score_steps(steps[np.isnan(self.source.known.grand[steps])])
@@ -108,12 +100,13 @@ class PriceAndCut:
             if best <= until:
                 return Relaxed(OPTIMAL, z, solution.value, best)
             size = program.size
-            program.cut(solution, z)
+            program.cut(z)
             self._add(missing, z)
             if program.size == size:
-                if not program.is_tree(solution):
+                if program.is_tree(solution):
+                    return Relaxed(OPTIMAL, z, solution.value, best)
+                if not program.ask_more(best):
                     return Relaxed(INFEASIBLE, z, -np.inf, -np.inf)
-                return Relaxed(OPTIMAL, z, solution.value, best)
 
     def _price(self, solution: Solution, z: Floats, allowed: Flags) -> tuple[float, Missing]:
         """A bound on all trees, and what is missing."""
@@ -141,7 +134,7 @@ class PriceAndCut:
                 break
             source.score_steps(self._dearest(steps, duals))
         if len(pairs):
-            nearer, farther = program.arcs_of_pairs(pairs)
+            nearer, farther = arcs_of_pairs(graph, pairs)
             np.add.at(lack, farther, known.pair[pairs] - raw.after[nearer] - raw.before[farther])
             pairs = pairs[lack[farther] > self.tolerance]
         most = np.zeros(len(graph.position))
@@ -154,14 +147,14 @@ class PriceAndCut:
             steps = wanted_steps(
                 graph, level, known, duals, chosen, allowed, program.there, False, self.tolerance
             )
-            lowers = program.arcs_of_steps(steps)[1]
+            lowers = arcs_of_steps(graph, level, steps)[1]
             new = np.union1d(new, lowers[~inside[lowers]])
         return bound, Missing(new, steps, pairs)
 
     def _dearest(self, steps: Numbers, duals: Duals) -> Numbers:
         """Of the steps below each arc, those that may take most of its slack: their scores may settle it."""
         known = self.source.known
-        uppers, lowers = self.program.arcs_of_steps(steps)
+        uppers, lowers = arcs_of_steps(self.source.graph, self.source.level, steps)
         shares = np.minimum(known.below[uppers], known.above[lowers]) - duals.one_gp[lowers]
         order = np.lexsort((-shares, uppers))
         rank = np.arange(len(order)) - np.searchsorted(uppers[order], uppers[order])
@@ -173,6 +166,23 @@ class PriceAndCut:
         self.program.add_steps(missing.steps)
         self.program.add_pairs(missing.pairs)
         self._add_below(np.flatnonzero(z > 1e-9), missing.arcs)
+
+
+@kernel
+def _steps_between(graph: Graph, level: Level, uppers: Numbers, lowers: Numbers) -> Numbers:
+    """The steps over one of these arcs and then one of those, unless it leads back."""
+    chosen, count = np.zeros(len(graph.head), np.bool_), 0
+    chosen[lowers] = True
+    for a in uppers:
+        count += graph.out[graph.modifier[a] + 1] - graph.out[graph.modifier[a]]
+    steps, count = np.empty(count, np.int64), 0
+    for a in uppers:
+        m = graph.modifier[a]
+        for b in range(graph.out[m], graph.out[m + 1]):
+            if chosen[b] and graph.modifier[b] != graph.head[a]:
+                steps[count] = level.steps[a] + b - graph.out[m]
+                count += 1
+    return steps[:count]
 
 
 def _best_arcs(graph: Graph, scores: Floats, tree: Tree) -> Numbers:

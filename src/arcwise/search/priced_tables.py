@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from arcwise.errors import InputError
+from arcwise.kernels import kernel
 from arcwise.parts.tables import Floats
 from arcwise.search.branch_and_price import price_tree
-from arcwise.search.linear_program import WHOLE, ProgramOptions, scaled_parts, size_of_scores
+from arcwise.search.linear_program import WHOLE, ProgramOptions, no_tree_found, scaled_parts, size_of_scores
 from arcwise.search.part_chart import PartChart
 from arcwise.search.pricing import Known
 from arcwise.search.program import INFEASIBLE
@@ -49,9 +49,12 @@ class TableSource:
         """Nor here."""
 
 
+@kernel
 def _greatest(number: int, arcs: NDArray[np.int32], scores: Floats) -> Floats:
+    """By arc, the greatest of its scores."""
     greatest = np.full(number, -np.inf)
-    np.maximum.at(greatest, arcs, scores)
+    for k in range(len(arcs)):
+        greatest[arcs[k]] = max(greatest[arcs[k]], scores[k])
     return greatest
 
 
@@ -63,21 +66,20 @@ def price_parse(chart: PartChart, options: ProgramOptions) -> Parse:
     parts = second_order(chart.graph, {**chart.scores.tables(), "arcs": chart.arcs}, chart.single_root)
     scaled, scale, offset = scaled_parts(parts)
     slack = 1e-7 * max(1.0, size_of_scores(scaled))
-    found = price_tree(TableSource(scaled), exact=options.exact, slack=slack, seconds=options.seconds)
+    source = TableSource(scaled)
+    found = price_tree(source, exact=options.exact, slack=slack, seconds=options.seconds)
     if found.status == INFEASIBLE or found.bound == -np.inf:
         raise chart.no_tree()
     if found.score == -np.inf:
-        raise InputError(
-            f"{chart.place}{found.status}: no tree found, nor proved that there is none",
-            expected="more seconds, or fewer forbidden parts",
-        )
+        raise no_tree_found(chart.place, found.status)
     score = value(parts, found.tree)
     bound = max(score, min(easy_bound(parts), found.bound / scale + offset))
     if found.bound <= found.score + slack or bound <= score + WHOLE * max(1.0, size_of_scores(parts)):
         bound = score
     return chart.parse(
         found.tree, score, bound,
-        status=found.status, value=found.value / scale + offset, integral=found.fractional == 0, fractional=found.fractional,
-        rounds=found.rounds, arcs_added=found.arcs, added=found.added, parts=len(parts.grand) + len(parts.pair),
+        status=found.status, value=found.value / scale + offset, integral=found.value > -np.inf and found.fractional == 0,
+        fractional=found.fractional, rounds=found.rounds, arcs_added=found.arcs, added=found.added,
+        parts=len(source.known.grand) + len(source.known.pair),
         cuts=found.cuts, branches=found.branches,
     )  # fmt: skip

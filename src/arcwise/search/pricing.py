@@ -133,21 +133,31 @@ def _choose_duals(
 def _find_lack(
     graph: Graph, level: Level, known: Known, duals: Duals, slack: Floats, inside: Flags, allowed: Flags, there: Flags,
 ) -> Floats:  # fmt: skip
-    """By arc, how much of the slack the shares of parts outside take too much: what is positive is missing. O(steps).
+    """By arc, how much of the slack the shares of parts outside take too much: what is positive is missing. O(steps) at most.
 
     there: by steps, those in the program.
     """
     arcs = len(graph.head)
     lack = np.full(arcs, -np.inf)
+    # Of the arcs from each word those whose parts may be worth more than one_gp, one word after another.
+    worth, count = np.empty(arcs, np.int32), 0
+    first = np.zeros(len(graph.position) + 1, np.int32)
+    for b in range(1, arcs):
+        if len(known.grand) > 0 and allowed[b] and graph.head[b] > 0 and known.above[b] > duals.one_gp[b]:
+            worth[count] = b
+            count += 1
+            first[graph.head[b] + 1] = count
+    for m in range(len(graph.position)):
+        first[m + 1] = max(first[m], first[m + 1])
     for a in range(1, arcs):
         if not allowed[a]:
             continue
         m, total = graph.modifier[a], 0.0
-        if len(known.grand) > 0:
-            for b in range(graph.out[m], graph.out[m + 1]):
-                step = level.steps[a] + b - graph.out[m]
-                if not there[step] and allowed[b] and graph.modifier[b] != graph.head[a]:
-                    total += max(0.0, _grand(known, step, a, b) - duals.one_gp[b])
+        begin = level.steps[a] - graph.out[m]
+        for k in range(first[m], first[m + 1]):
+            b = worth[k]
+            if not there[begin + b] and graph.modifier[b] != graph.head[a]:
+                total += max(0.0, _grand(known, begin + b, a, b) - duals.one_gp[b])
         if len(known.none) > 0 and not inside[a]:
             for side in range(2):
                 total += max(0.0, known.none[2 * a + side] - duals.null[2 * m + side])

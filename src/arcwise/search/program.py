@@ -94,6 +94,12 @@ class Program:
         bounds = np.zeros(len(columns)), np.broadcast_to(np.asarray(upper, np.float64), len(columns)).copy()
         self._highs.changeColsBounds(len(columns), columns, *bounds)
 
+    def set_scores(self, columns: Any, scores: Any) -> None:
+        """Other scores of some columns."""
+        columns = np.asarray(columns, np.int32)
+        scores = np.broadcast_to(np.asarray(scores, np.float64), len(columns)).copy()
+        self._highs.changeColsCost(len(columns), columns, -scores)
+
     def make_whole(self, columns: Any) -> None:
         """Only whole numbers in some columns from now on: an integer program."""
         columns = np.asarray(columns, np.int32)

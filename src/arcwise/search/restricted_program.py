@@ -6,12 +6,12 @@
     Root       sum of z over the arcs from 0 = 1                             with a single root
     Cut        sum of z inside C <= |C| - 1                                  sets C of words, when violated
     OneGP      sum over a of z_gp[a, b] = z[b]                               arcs b inside, but for those from the root
-    GPArc      z_gp[a, b] <= z[a]                                            when violated
+    GPArc      z_gp[a, b] <= z[a]                                            grand parts inside
     Before     sum over b' of z_next[b', b] + z_next[START, b] = z[b]        arcs b inside
     After      sum over b of z_next[b', b] + z_next[b', END] = z[b']         arcs b' inside
     Chain      sum over b of z_next[START, b] + z_next[START, END] = 1       both sides of every word
     OneNull    sum over a of z_null[a, side] = z_next[START, END]            both sides of every word
-    NullArc    z_null[a, side] <= z[a]                                       when violated
+    NullArc    z_null[a, side] <= z[a]                                       arcs a inside
 
 ArcGP, z[a] + z[b] - z_gp[a, b] <= 1, follows from these: z[b] - z_gp[a, b] is the sum of z_gp[a', b] over the other arcs a' into the
 same word, at most that of their z, 1 - z[a].
@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from arcwise.kernels import kernel
 from arcwise.parts.graph import Graph, Level
 from arcwise.parts.tables import Floats
 from arcwise.search.pricing import Duals, Flags, Known
@@ -47,17 +48,11 @@ class Restricted:
         self.inside = np.zeros(len(graph.head), np.bool_)
         self.there, self.paired = np.zeros(len(known.grand), np.bool_), np.zeros(len(known.pair), np.bool_)
         self.sets = np.zeros((0, len(graph.position)), np.bool_)
-        # Columns and rows of the arcs inside; rows of the sets; rows that hold parts below an arc, and that arc; columns of such
-        # parts, their arcs, and whether there is no row for them yet.
+        # Columns and rows of the arcs inside; rows of the sets; rows of GPArc and NullArc, and the arcs that they are about.
         self._column, self._one_gp, self._before, self._after = (
             np.zeros(len(graph.head), np.int64) for _ in range(4)
         )
         self._set_rows, self._guards, self._guarded = (np.zeros(0, np.int64) for _ in range(3))
-        self._parts, self._uppers, self._open = (
-            np.zeros(0, np.int64),
-            np.zeros(0, np.int64),
-            np.zeros(0, np.bool_),
-        )
 
         words = len(graph.position) - 1
         roots = 1 if single_root and words > 0 else 0
@@ -68,18 +63,24 @@ class Restricted:
         )
         self.program = Program()
         self.program.add_rows(sums, sums, np.zeros(len(sums) + 1), (), ())
-        # At a price that no tree can pay, a word does without a head or without a null part: so there is always a solution.
-        sizes = [np.abs(x[np.isfinite(x)]).max(initial=0.0) for x in (arcs, *known)]
+        # At a price, a word does without a head or without a null part, and the root without modifiers: so there is always a
+        # solution. What is missing in the end is asked for at a greater price (`ask_more`).
+        sizes = self._sizes()
         self.scale, self.penalty = max(1.0, *sizes), 16.0 * (1.0 + sum(sizes))
         nulls = sides[2:] if self.nulls else sides[:0]
         missing = np.concatenate([np.arange(words + roots), self._no_modifiers + nulls])
         self._missing = self._add(
             np.full(len(missing), -self.penalty), (np.arange(len(missing)), missing, 1.0)
         )
-        self._add(  # START -> END; the root has modifiers in every tree
-            np.where(sides == 1, -self.penalty, 0.0), (sides, self._chains + sides, 1.0),
-            (nulls, self._no_modifiers + nulls, -1.0),
+        must = (sides == 1) & (words > 0)
+        empty = self._add(  # START -> END
+            np.where(must, -self.penalty, 0.0), (sides, self._chains + sides, 1.0), (nulls, self._no_modifiers + nulls, -1.0)
         )  # fmt: skip
+        self._missing = np.append(self._missing, empty[must])
+
+    def _sizes(self) -> list[float]:
+        """The greatest score in size, of arcs and of each kind of part."""
+        return [float(np.abs(x[np.isfinite(x)]).max(initial=0.0)) for x in (self.arcs, *self.known)]
 
     @property
     def size(self) -> int:
@@ -135,37 +136,29 @@ class Restricted:
     def add_steps(self, steps: Numbers) -> None:
         """Grand parts of arcs inside, whose scores are known."""
         steps = steps[~self.there[steps] & (self.known.grand[steps] > -np.inf)]
-        uppers, lowers = self.arcs_of_steps(steps)
+        uppers, lowers = arcs_of_steps(self.graph, self.level, steps)
         self.there[steps] = True
         self._below(
             self._add(self.known.grand[steps], (np.arange(len(steps)), self._one_gp[lowers], 1.0)), uppers
         )
 
     def _below(self, columns: Numbers, uppers: Numbers) -> None:
-        self._parts, self._uppers = np.append(self._parts, columns), np.append(self._uppers, uppers)
-        self._open = np.append(self._open, np.ones(len(columns), np.bool_))
+        """Rows that keep parts from being more than the arcs above them."""
+        which = np.arange(len(columns))
+        rows = self._add_rows(
+            len(which), -np.inf, 0.0, (which, columns, 1.0), (which, self._column[uppers], -1.0)
+        )
+        self._guards, self._guarded = np.append(self._guards, rows), np.append(self._guarded, uppers)
 
     def add_pairs(self, pairs: Numbers) -> None:
         """Pairs of arcs inside, whose scores are known."""
         pairs = pairs[~self.paired[pairs] & (self.known.pair[pairs] > -np.inf)]
-        nearer, farther = self.arcs_of_pairs(pairs)
+        nearer, farther = arcs_of_pairs(self.graph, pairs)
         self.paired[pairs] = True
         which = np.arange(len(pairs))
         self._add(
             self.known.pair[pairs], (which, self._after[nearer], 1.0), (which, self._before[farther], 1.0)
         )
-
-    def arcs_of_steps(self, steps: Numbers) -> tuple[Numbers, Numbers]:
-        """The upper and the lower arc of grand parts."""
-        uppers = np.searchsorted(self.level.steps, steps, "right") - 1
-        return uppers, steps - self.level.steps[uppers] + self.graph.out[self.graph.modifier[uppers]]
-
-    def arcs_of_pairs(self, pairs: Numbers) -> tuple[Numbers, Numbers]:
-        """The nearer and the farther arc of pairs."""
-        farther = np.searchsorted(self.graph.pairs, pairs, "right") - 1
-        head = self.graph.head[farther]
-        side = np.where(farther >= self.graph.right[head], self.graph.right[head], self.graph.out[head])
-        return pairs - self.graph.pairs[farther] + side, farther
 
     def allow(self, allowed: Flags) -> None:
         """Only these arcs may be in a tree."""
@@ -179,6 +172,14 @@ class Restricted:
     def is_tree(self, solution: Solution) -> bool:
         """Whether every word has a head, and no part is missing."""
         return bool(solution.columns[self._missing].sum() < _VIOLATED)
+
+    def ask_more(self, bound: float) -> bool:
+        """Raise the price of what is missing; False if a bound on all trees tells that there is none, as each scores more."""
+        if bound < -2.0 * len(self.graph.position) * sum(self._sizes()):
+            return False
+        self.penalty *= 8.0
+        self.program.set_scores(self._missing, -self.penalty)
+        return True
 
     def duals(self, solution: Solution) -> Duals:
         """What the rows that are there say of all arcs; those outside get 0 where they have no row."""
@@ -202,19 +203,13 @@ class Restricted:
         )
         return Duals(price, one_gp, before, after, shares, chain.copy(), null.copy())
 
-    def cut(self, solution: Solution, z: Floats) -> None:
-        """Add the rows that a solution violates."""
-        over = solution.columns[self._parts] > z[self._uppers] + _VIOLATED
-        wrong = np.flatnonzero(over & self._open)
-        which, uppers = np.arange(len(wrong)), self._uppers[wrong]
-        guards = self._add_rows(
-            len(wrong), -np.inf, 0.0, (which, self._parts[wrong], 1.0), (which, self._column[uppers], -1.0)
-        )
-        self._open[wrong] = False
-        self._guards, self._guarded = np.append(self._guards, guards), np.append(self._guarded, uppers)
+    def cut(self, z: Floats) -> None:
+        """Add the rows of sets of words that a solution violates."""
         used, arcs = np.flatnonzero(z > 1e-9), np.flatnonzero(self.inside)
         heads, modifiers = self.graph.head, self.graph.modifier
         sets = separate(len(self.graph.position) - 1, heads[used], modifiers[used], z[used], _VIOLATED)
+        if len(sets) == 0:
+            return
         most = sets.sum(axis=1) - 1.0
         within = (sets[:, heads[arcs]] & sets[:, modifiers[arcs]]).astype(np.float64)
         violated = within @ z[arcs] > most + _VIOLATED  # not if a word does without a head
@@ -223,11 +218,40 @@ class Restricted:
         self.sets, self._set_rows = np.concatenate([self.sets, sets]), np.append(self._set_rows, rows)
 
 
-def _compress(number: int, entries: tuple[tuple[Any, Any, float], ...]) -> tuple[Numbers, Numbers, Floats]:
+def _compress(number: int, entries: tuple[tuple[Any, Any, float], ...]) -> tuple[Any, Any, Floats]:
     """Sparse columns (or rows): where each begins, the rows (columns) of its entries, and their values."""
-    which = np.concatenate([np.asarray(entry[0], np.int64) for entry in entries] or [np.zeros(0, np.int64)])
-    where = np.concatenate([np.asarray(entry[1], np.int64) for entry in entries] or [np.zeros(0, np.int64)])
-    values = np.concatenate([np.full(len(entry[0]), entry[2]) for entry in entries] or [np.zeros(0)])
-    order = np.argsort(which, kind="stable")
-    starts = np.concatenate([[0], np.cumsum(np.bincount(which, minlength=number))])
-    return starts, where[order], values[order]
+    if not entries:
+        return np.zeros(number + 1, np.int32), np.zeros(0, np.int32), np.zeros(0)
+    which, where = (np.concatenate([entry[i] for entry in entries]) for i in range(2))
+    values = np.repeat([entry[2] for entry in entries], [len(entry[0]) for entry in entries])
+    return _sorted(number, which.astype(np.int64), where.astype(np.int64), values)
+
+
+@kernel
+def _sorted(
+    number: int, which: Numbers, where: Numbers, values: Floats
+) -> tuple[NDArray[np.int32], NDArray[np.int32], Floats]:
+    starts, at, sorted_ = np.zeros(number + 2, np.int32), np.empty(len(which), np.int32), np.empty(len(which))
+    for i in which:
+        starts[i + 2] += 1
+    for i in range(number):
+        starts[i + 2] += starts[i + 1]
+    for k in range(len(which)):
+        place = starts[which[k] + 1]
+        at[place], sorted_[place] = where[k], values[k]
+        starts[which[k] + 1] += 1
+    return starts[: number + 1], at, sorted_
+
+
+def arcs_of_steps(graph: Graph, level: Level, steps: Numbers) -> tuple[Numbers, Numbers]:
+    """The upper and the lower arc of grand parts, given by steps of level 1."""
+    uppers = np.searchsorted(level.steps, steps, "right") - 1
+    return uppers, steps - level.steps[uppers] + graph.out[graph.modifier[uppers]]
+
+
+def arcs_of_pairs(graph: Graph, pairs: Numbers) -> tuple[Numbers, Numbers]:
+    """The nearer and the farther arc of pairs."""
+    farther = np.searchsorted(graph.pairs, pairs, "right") - 1
+    head = graph.head[farther]
+    side = np.where(farther >= graph.right[head], graph.right[head], graph.out[head])
+    return pairs - graph.pairs[farther] + side, farther
