@@ -27,8 +27,9 @@ SEARCHES = [
     ("dual", False),
     ("dual", True),
     ("ilp", False),
+    ("price", False),
 ]
-SOLVERS = ("dual", "ilp")  # they end when a gap is closed, to a tolerance
+SOLVERS = ("dual", "ilp", "price")  # they end when a gap is closed, to a tolerance
 
 
 def of_all(searches):

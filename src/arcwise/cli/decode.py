@@ -98,7 +98,7 @@ def command(
     Arrays named NAME/arcs, NAME/siblings, NAME/grandchildren, NAME/grand_siblings, NAME/tri_siblings and so on, or arcs, siblings and
     so on, are tables of the parts of one sentence: see `arcwise.Scores`. With --projective a chart is searched, else all trees by
     dual decomposition. The tree is proved best either way; with --no-exact it may have a gap, as json tells. --decoder lp solves a
-    linear program, ilp an integer one, price builds of both only what matters (pip install "arcwise[lp]").
+    linear program, ilp an integer one, price builds of both only what matters (pip install 'arcwise[lp]').
 
     \b
     Example:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,8 @@ _models = click.option(
     "--models", type=click.Path(file_okay=False, path_type=Path),
     help="Where trained models are kept; those that are there are not trained again.  [default: where the output is]",
 )  # fmt: skip
+
+_GIVES_UP = "After which a program gives up on a sentence; the best tree so far counts."
 
 
 @click.group("experiment")
@@ -151,6 +154,79 @@ def random(instances: int, words: int, seed: int, output: Path, write: Path | No
         found = table_2(instances, words, seed, jobs, lambda share: show("searching", share, 1))
         rows = _keep_last(output, "scores", (ready := {**ready, name: row} for name, row in found))
     _show(list(markdown(f"{instances} instances of {words} words", rows)), "random", write)
+
+
+@command.command()
+@_treebanks
+@_table
+@_write
+@_epochs
+@_models
+@click.option(
+    "--longest",
+    type=click.IntRange(1),
+    default=20,
+    show_default=True,
+    help="The most words of a sentence, in table 2.",
+)
+@click.option(
+    "--longest-full", type=click.IntRange(1), default=100, show_default=True,
+    help="The same in table 1; the full program of 100 words takes about a gigabyte.",
+)  # fmt: skip
+@click.option("--seconds", type=click.FloatRange(0), default=60.0, show_default=True, help=_GIVES_UP)
+@jobs_option
+def pricing(
+    treebanks: tuple[Path, ...], output: Path, write: Path | None, epochs: int, models: Path | None, longest: int,
+    longest_full: int, seconds: float, jobs: int,
+) -> None:  # fmt: skip
+    """Grandparent models by linear programs, nothing pruned: parse, price and cut (PPC) against the full program (BF), and three
+    relaxations of grandparents, as in tables 1 and 2 of Riedel et al. 2012; on the test treebanks.
+
+    The table is rewritten after every treebank. A run that was stopped goes on with the models that it left.
+    """
+    from arcwise.experiments.pricing import pricing, tables
+
+    table = partial(pricing, longest_full=longest_full, longest=longest, seconds=seconds)
+    rows = _grow(table, treebanks, output, write, epochs, models, jobs, "pricing")
+    _show(list(tables(rows, longest_full, longest)), "pricing", write)
+
+
+@command.command()
+@click.argument("treebank", type=_folder)
+@_table
+@_write
+@_epochs
+@_models
+@click.option(
+    "--instances",
+    type=click.IntRange(1),
+    default=200,
+    show_default=True,
+    help="Of random scores, of each kind.",
+)
+@click.option(
+    "--words", type=click.IntRange(1, 40), default=10, show_default=True, help="Of such an instance."
+)
+@click.option("--seconds", type=click.FloatRange(0), help=_GIVES_UP)
+def programs(
+    treebank: Path, output: Path, write: Path | None, epochs: int, models: Path | None, instances: int, words: int,
+    seconds: float | None,
+) -> None:  # fmt: skip
+    """Linear programs, integer programs, branch and price, and dual decomposition on the development treebank and where scores are
+    random, as in table 2 of Koo et al. 2010.
+    """
+    from arcwise.experiments.programs import table_2, tables
+
+    _check((treebank,), "programs", write)
+    folder = _folder_of_models(output, models)
+    with progress_bar() as show:
+        growing = table_2(
+            treebank, folder, epochs, instances=instances, words=words, seconds=seconds,
+            tell=lambda share: show("training and parsing", share, 1),
+        )  # fmt: skip
+        rows = _keep_last(output, "search", growing)
+    title = f"{treebank.resolve().name} dev, {instances} random instances of {words} words"
+    _show(list(tables(title, rows)), "programs", write)
 
 
 @command.command()

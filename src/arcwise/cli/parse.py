@@ -194,7 +194,7 @@ def command(
     best, and by fixing arcs and branching where it does not: every tree is proved best, or the summary says how large a gap
     is left. --no-exact writes the best tree seen in K steps. --decoder dual-projective finds the best projective tree.
 
-    Models of order 2 are also searched by linear programs (pip install "arcwise[lp]"). --decoder lp solves the one that --relaxation
+    Models of order 2 are also searched by linear programs (pip install 'arcwise[lp]'). --decoder lp solves the one that --relaxation
     and --connected name: an integral solution is the best tree, a fractional one is projected to a tree and bounds its gap. ilp
     solves the integer program. price builds only the arcs and parts that matter, and branches where the linear program is
     fractional: its trees are proved best.

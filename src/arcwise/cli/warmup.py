@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
@@ -118,7 +119,7 @@ def _charts(folder: Path) -> None:
 
 
 def _dual(folder: Path) -> None:
-    """Training and parsing with head automata and dual decomposition."""
+    """Training and parsing with head automata and dual decomposition, and with linear programs if HiGHS is there."""
     from arcwise.pipeline.model import Settings
     from arcwise.pipeline.training import train
     from arcwise.treebank.reading import BlockReader
@@ -131,6 +132,10 @@ def _dual(folder: Path) -> None:
     with BlockReader(treebank, check_trees=False) as reader:
         for block in reader:
             parser.parse_block(block)
+            if find_spec("highspy"):
+                for lazy in (False, True):
+                    parser.searching("price", pruned=False, lazy=lazy).parse_block(block)
+                parser.searching("lp").parse_block(block)
 
 
 def _evaluate(folder: Path) -> None:

@@ -15,9 +15,12 @@ from numpy.typing import NDArray
 from arcwise.features.hashing import spread
 from arcwise.features.part_scores import PartWeights
 from arcwise.features.parts import CODES, PartTokens, bucket, is_coordination, shape_salt
-from arcwise.kernels import kernel
+from arcwise.features.tokens import Hashes
+from arcwise.kernels import inline_kernel, kernel
 from arcwise.parts.graph import Graph
 from arcwise.parts.tables import Floats
+
+_LEAST = -(1 << 20)  # less than any template brings: no word can be there
 
 
 class BestDistances(NamedTuple):
@@ -28,13 +31,14 @@ class BestDistances(NamedTuple):
 
 
 class _Values(NamedTuple):
-    """The values that a place of a part has in a sentence, for every template: those from first[t] on. word: the first word that has
-    it, last: the last one.
+    """The values that a place of a part has in a sentence, each once, for every template (rows): in the order in which they come
+    first, and backwards in the order in which they come last. left, right: how many of these come before and after each word.
     """
 
-    first: NDArray[np.int32]
-    word: NDArray[np.int32]
-    last: NDArray[np.int32]
+    forward: Hashes
+    backward: Hashes
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
 
 
 @kernel
@@ -53,22 +57,50 @@ def best_distances(weights: PartWeights) -> BestDistances:
 @kernel
 def _values(tokens: PartTokens, place: int, words: int, begin: int, end: int) -> _Values:
     """The values of the words 0..words - 1 in a place, for the templates from `begin` to `end`."""
-    first = np.zeros(end - begin + 1, np.int32)
-    word, last = np.empty((end - begin) * words, np.int32), np.empty((end - begin) * words, np.int32)
-    count = 0
+    forward, backward = np.empty((end - begin, words), np.uint32), np.empty((end - begin, words), np.uint32)
+    left, right = np.zeros((end - begin, words), np.int32), np.zeros((end - begin, words), np.int32)
     for t in range(begin, end):
-        start = count
+        count = 0
         for w in range(words):
-            value = tokens.sides[place, w, t]
-            k = start
-            while k < count and tokens.sides[place, word[k], t] != value:
-                k += 1
-            if k == count:
-                word[k] = w
-                count += 1
-            last[k] = w
-        first[t - begin + 1] = count
-    return _Values(first, word, last)
+            left[t - begin, w] = count
+            count = _add(forward[t - begin], count, tokens.sides[place, w, t])
+        count = 0
+        for w in range(words - 1, -1, -1):
+            right[t - begin, w] = count
+            count = _add(backward[t - begin], count, tokens.sides[place, w, t])
+    return _Values(forward, backward, left, right)
+
+
+@inline_kernel
+def _add(values: Hashes, count: int, value: np.uint32) -> int:
+    """Add a value if it is not there."""
+    for k in range(count):
+        if values[k] == value:
+            return count
+    values[count] = value
+    return count + 1
+
+
+@kernel
+def _most(
+    known: np.uint32, values: Hashes, code: np.uint32, table: NDArray[Any], best: NDArray[Any], shift: np.uint32,
+    indices: Hashes, most: int,
+) -> int:  # fmt: skip
+    """The most that one template brings over these values, and over all distances; at least `most`."""
+    for k in range(len(values)):
+        indices[k] = spread(np.uint32(known + values[k])) >> shift
+    for k in range(len(values)):
+        most = max(most, table[indices[k]] + best[indices[k] ^ code])
+    return most
+
+
+@kernel
+def _possible(bounds: Floats) -> Floats:
+    """-inf where some template found no word: there is no such part."""
+    for a in range(len(bounds)):
+        if bounds[a] < 0.5 * _LEAST:
+            bounds[a] = -np.inf
+    return bounds
 
 
 @kernel
@@ -79,48 +111,42 @@ def grand_bounds(
     templates, table, shift = weights.templates, weights.table, np.uint32(32 - weights.bits)
     begin, middle, end = templates.grandchildren, templates.coordination, templates.grand_siblings
     words = len(graph.position)
-    grandparents, children = _values(tokens, 0, words, begin, end), _values(tokens, 2, words, begin, end)
+    uppers, lowers = _values(tokens, 0, words, begin, end), _values(tokens, 2, words, begin, end)
     below, above = np.zeros(len(graph.head)), np.zeros(len(graph.head))
-    conjunctions = tokens.conjunctions[words - 1]
-    for a in range(1, len(graph.head)):
-        g, h = int(graph.head[a]), int(graph.modifier[a])
-        shape, code = 2 * (g < h), np.uint32(CODES * bucket(g, h))
-        total = 0
-        for t in range(begin, end):
-            if t >= middle and tokens.conjunctions[h] == conjunctions:
-                break
-            known = np.uint32(tokens.sides[0, g, t] + tokens.sides[1, h, t])
-            most = -(1 << 20) if t < middle else 0  # not every child is a conjunct
-            for k in range(children.first[t - begin], children.first[t - begin + 1]):
-                side = tokens.sides[2, children.word[k], t]
-                if children.last[k] > h:
-                    i = spread(np.uint32(known + side + shape_salt(shape + 1))) >> shift
-                    most = max(most, table[i] + best.lower[i ^ code])
-                if children.word[k] < h and t < middle:
-                    i = spread(np.uint32(known + side + shape_salt(shape))) >> shift
-                    most = max(most, table[i] + best.lower[i ^ code])
-            total += most
-        below[a] = total
-        # The same arc as the lower one, from h to m.
-        h, m = g, h
-        if h == 0:
-            continue
-        right, code = h < m, np.uint32(bucket(h, m))
-        total = 0
-        for t in range(begin, end if is_coordination(tokens, h, m) else middle):
-            known = np.uint32(tokens.sides[1, h, t] + tokens.sides[2, m, t])
-            most = -(1 << 20)
-            for k in range(grandparents.first[t - begin], grandparents.first[t - begin + 1]):
-                side = tokens.sides[0, grandparents.word[k], t]
-                if grandparents.word[k] < h:
-                    i = spread(np.uint32(known + side + shape_salt(2 + right))) >> shift
-                    most = max(most, table[i] + best.upper[i ^ code])
-                if grandparents.last[k] > h:
-                    i = spread(np.uint32(known + side + shape_salt(int(right)))) >> shift
-                    most = max(most, table[i] + best.upper[i ^ code])
-            total += most
-        above[a] = total
-    return below, above
+    indices, last = np.empty(words, np.uint32), tokens.conjunctions[words - 1]
+    for t in range(begin, end):
+        sides, k = tokens.sides[:, :, t], t - begin
+        for a in range(1, len(graph.head)):
+            g, h = int(graph.head[a]), int(graph.modifier[a])
+            # Something below h: on its left, or on its right, or after a conjunction, where it need not be.
+            known, shape = np.uint32(sides[0, g] + sides[1, h]), 2 * (g < h)
+            code = np.uint32(CODES * bucket(g, h))
+            if t < middle or tokens.conjunctions[h] < last:
+                values = lowers.backward[k, : lowers.right[k, h]]
+                salted = np.uint32(known + shape_salt(shape + 1))
+                most = _most(
+                    salted, values, code, table, best.lower, shift, indices, _LEAST if t < middle else 0
+                )
+                if t < middle:
+                    values = lowers.forward[k, : lowers.left[k, h]]
+                    salted = np.uint32(known + shape_salt(shape))
+                    most = _most(salted, values, code, table, best.lower, shift, indices, most)
+                below[a] += most
+            # Something above g, if the arc from g to h is the lower one.
+            if g == 0 or (t >= middle and not is_coordination(tokens, g, h)):
+                continue
+            known, code = np.uint32(sides[1, g] + sides[2, h]), np.uint32(bucket(g, h))
+            values, salted = (
+                uppers.forward[k, : uppers.left[k, g]],
+                np.uint32(known + shape_salt(2 + (g < h))),
+            )
+            most = _most(salted, values, code, table, best.upper, shift, indices, _LEAST)
+            values, salted = (
+                uppers.backward[k, : uppers.right[k, g]],
+                np.uint32(known + shape_salt(int(g < h))),
+            )
+            above[a] += _most(salted, values, code, table, best.upper, shift, indices, most)
+    return _possible(below), _possible(above)
 
 
 @kernel
@@ -130,30 +156,24 @@ def pair_bounds(
     """By arcs: what no pair scores more than in which it is the nearer one, and in which it is the farther one; -inf where there is
     no such pair in any graph.
     """
-    templates, table, shift = weights.templates, weights.table, np.uint32(32 - weights.bits)
-    end, words, code = templates.grandchildren, len(graph.position), np.uint32(CODES)
+    table, shift, code = weights.table, np.uint32(32 - weights.bits), np.uint32(CODES)
+    end, words = weights.templates.grandchildren, len(graph.position)
     within, beyond = _values(tokens, 1, words, 0, end), _values(tokens, 2, words, 0, end)
     nearer, farther = np.zeros(len(graph.head)), np.zeros(len(graph.head))
-    for b in range(1, len(graph.head)):
-        h, m = int(graph.head[b]), int(graph.modifier[b])
-        right = h < m
-        salt = shape_salt(int(right))
-        as_nearer = as_farther = 0
-        for t in range(end):
-            head = np.uint32(tokens.sides[0, h, t] + salt)
-            known, most = np.uint32(head + tokens.sides[1, m, t]), -(1 << 20)
-            for k in range(beyond.first[t], beyond.first[t + 1]):
-                if beyond.last[k] > m if right else beyond.word[k] < m:
-                    i = spread(np.uint32(known + tokens.sides[2, beyond.word[k], t])) >> shift
-                    most = max(most, table[i] + best.lower[i ^ code])
-            as_nearer += most
-            known, most = np.uint32(head + tokens.sides[2, m, t]), -(1 << 20)
-            for k in range(within.first[t], within.first[t + 1]):
-                if within.word[k] < max(h, m) and within.last[k] > min(h, m):
-                    i = spread(np.uint32(known + tokens.sides[1, within.word[k], t])) >> shift
-                    most = max(most, table[i] + best.lower[i ^ code])
-            as_farther += most
-        # There is no word beyond the outermost, and none between neighbours.
-        nearer[b] = -np.inf if m == (words - 1 if right else 1) else as_nearer
-        farther[b] = -np.inf if abs(h - m) == 1 else as_farther
-    return nearer, farther
+    indices = np.empty(words, np.uint32)
+    for t in range(end):
+        sides = tokens.sides[:, :, t]
+        for b in range(1, len(graph.head)):
+            h, m = int(graph.head[b]), int(graph.modifier[b])
+            head = np.uint32(sides[0, h] + shape_salt(int(h < m)))
+            # Beyond m, and between h and m: there are no more than beyond h, or than before m as one goes to h.
+            known, forward = np.uint32(head + sides[1, m]), beyond.forward[t, : beyond.left[t, m]]
+            values = beyond.backward[t, : beyond.right[t, m]] if h < m else forward
+            nearer[b] += _most(known, values, code, table, best.lower, shift, indices, _LEAST)
+            low, high = min(h, m), max(h, m)
+            values = within.forward[t, : within.left[t, high]]
+            if within.right[t, low] < within.left[t, high]:
+                values = within.backward[t, : within.right[t, low]]
+            known = np.uint32(head + sides[2, m])
+            farther[b] += _most(known, values, code, table, best.lower, shift, indices, _LEAST)
+    return _possible(nearer), _possible(farther)

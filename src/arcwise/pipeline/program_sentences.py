@@ -26,7 +26,7 @@ from arcwise.search.priced_tables import TableSource
 from arcwise.search.pricing import Known
 from arcwise.search.program import OPTIMAL
 from arcwise.search.restricted_program import Numbers, arcs_of_pairs, arcs_of_steps
-from arcwise.search.second_order import SecondOrder
+from arcwise.search.second_order import SecondOrder, count_steps
 from arcwise.search.spanning_tree import make_room, spanning_tree
 from arcwise.search.status import FOUND
 
@@ -188,15 +188,16 @@ def _search(
         else:
             source = ModelSource(graph, level, arcs, tokens, weights, programs.best)
         priced = price_tree(source, exact=options.exact, slack=_SLACK, seconds=options.seconds)
-        known = source.known
+        grand, pair = source.known.grand, source.known.pair
+        number = (count_steps(graph) if len(grand) else 0) + len(pair)
         report[:] = (
-            priced.status != OPTIMAL, priced.fractional, priced.rounds, priced.arcs, priced.scored, priced.added,
-            len(known.grand) + len(known.pair), priced.cuts, priced.branches,
+            priced.status != OPTIMAL, priced.fractional, priced.rounds, priced.arcs, min(priced.scored, number), priced.added,
+            number, priced.cuts, priced.branches,
         )  # fmt: skip
         return priced.tree, priced.score, priced.bound
     parts = score_second_order(graph, level, arcs, tokens, weights)
     tree, score, bound, outcome, fractional = program_tree(parts, options, programs.decoder == ILP)
-    number = len(parts.grand) + len(parts.pair)
+    number = (count_steps(graph) if len(parts.grand) else 0) + len(parts.pair)
     report[:] = (
         outcome.status != OPTIMAL, fractional, 1, len(arcs) - 1, number, number, number, outcome.cuts, 0
     )  # fmt: skip

@@ -57,12 +57,13 @@ def price_tree(source: Source, *, exact: bool, slack: float, seconds: float = np
     tree = heaviest_tree(source.graph, np.where(allowed, source.arcs, -np.inf), source.single_root)
     if len(tree) == 0:
         return Priced(INFEASIBLE, tree, -np.inf, -np.inf, -np.inf, 0, 0, 0, 0, 0, 0, 0)
-    score, status, bound, value, fractional = tree_score(source, tree), OPTIMAL, np.inf, np.inf, 0
+    score, status, bound = tree_score(source, tree), OPTIMAL, _easy_bound(source)
+    value, fractional = np.inf, 0
     search = PriceAndCut(source, tree)
-    branches, open_ = 0, [(allowed, np.inf)]
+    branches, open_ = 0, [(allowed, bound)]
     while open_:
         here, least = open_.pop()
-        if least <= score + slack:
+        if branches and least <= score + slack:
             continue
         relaxed = search.solve(here, score + slack if branches else -np.inf, deadline)
         least = min(least, relaxed.bound)
@@ -94,6 +95,21 @@ def price_tree(source: Source, *, exact: bool, slack: float, seconds: float = np
         status, tree, score, bound, value, fractional, search.rounds, int(program.inside.sum()), scored,
         int(program.there.sum() + program.paired.sum()), len(program.sets), branches - 1,
     )  # fmt: skip
+
+
+def _easy_bound(source: Source) -> float:
+    """What no tree scores more than: every word takes its best arc, with the best that is known of its parts."""
+    graph, known = source.graph, source.known
+    best = source.arcs.copy()
+    if len(known.grand):
+        best += np.where(graph.head == 0, 0.0, known.above)
+    if len(known.first):
+        best += np.maximum(known.first, known.farther) + np.maximum(known.last, 0.0)
+    most, null = np.full(len(graph.position), -np.inf), np.zeros(2 * len(graph.position))
+    np.maximum.at(most, graph.modifier[1:], best[1:])
+    for side in range(2 if len(known.none) else 0):
+        np.maximum.at(null, 2 * graph.modifier[1:] + side, known.none[2 + side :: 2])
+    return float(most[1:].sum() + null.sum())
 
 
 def _branches(graph: Graph, z: Floats, allowed: Flags, bound: float) -> list[tuple[Flags, float]]:

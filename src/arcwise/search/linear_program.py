@@ -108,6 +108,8 @@ def solve_program(parts: SecondOrder, options: ProgramOptions, integer: bool) ->
             best = solution.value / scale + offset
             z = np.clip(solution.columns[:arcs], 0.0, 1.0)
             z = np.rint(z) if whole else z
+        if solution.status == INFEASIBLE:
+            best = -np.inf
         if solution.status != OPTIMAL:
             break
         sets = separate(n, graph.head[1:], graph.modifier[1:], z, WHOLE)

@@ -17,7 +17,6 @@ from arcwise.search.result import Parse
 from arcwise.search.second_order import (
     SecondOrder,
     consecutive_arcs,
-    easy_bound,
     grand_steps,
     second_order,
     value,
@@ -73,7 +72,7 @@ def price_parse(chart: PartChart, options: ProgramOptions) -> Parse:
     if found.score == -np.inf:
         raise no_tree_found(chart.place, found.status)
     score = value(parts, found.tree)
-    bound = max(score, min(easy_bound(parts), found.bound / scale + offset))
+    bound = max(score, found.bound / scale + offset)
     if found.bound <= found.score + slack or bound <= score + WHOLE * max(1.0, size_of_scores(parts)):
         bound = score
     return chart.parse(

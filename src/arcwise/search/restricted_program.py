@@ -212,7 +212,9 @@ class Restricted:
             return
         most = sets.sum(axis=1) - 1.0
         within = (sets[:, heads[arcs]] & sets[:, modifiers[arcs]]).astype(np.float64)
+        known = {words.tobytes() for words in self.sets}  # never twice, whatever the solver's tolerance
         violated = within @ z[arcs] > most + _VIOLATED  # not if a word does without a head
+        violated &= [words.tobytes() not in known for words in sets]
         sets, (row, of) = sets[violated], np.nonzero(within[violated])
         rows = self._add_rows(len(sets), -np.inf, most[violated], (row, self._column[arcs[of]], 1.0))
         self.sets, self._set_rows = np.concatenate([self.sets, sets]), np.append(self._set_rows, rows)

@@ -134,6 +134,21 @@ def grand_steps(parts: SecondOrder) -> tuple[NDArray[np.int64], Ints, Ints]:
     return number[chosen], a[chosen], b[chosen]
 
 
+@kernel
+def count_steps(graph: Graph) -> int:
+    """How many grandparent parts a tree may have: those of `grand_steps`. O(arcs)."""
+    count = 0
+    joined = np.zeros((len(graph.position), len(graph.position)), np.int32)
+    for a in range(1, len(graph.head)):
+        m = graph.modifier[a]
+        count += graph.out[m + 1] - graph.out[m]
+        joined[graph.head[a], m] += 1
+    for g in range(1, len(joined)):
+        for h in range(1, len(joined)):
+            count -= joined[g, h] * joined[h, g]
+    return count
+
+
 def sides(graph: Graph) -> Ints:
     """Of each arc, the first arc from the same head to the same side; 0 of arc 0."""
     arcs = np.arange(len(graph.head))
