@@ -77,7 +77,7 @@ def test_the_command(
         main()
     assert not ended.value.code
     lines = capfd.readouterr().out.splitlines()
-    assert lines[0].startswith("| Table 1, up to 100 words | sentences a second | times BF |")
+    assert lines[0].startswith("| Table 1, up to 80 words | sentences a second | times BF |")
     assert lines[2].startswith("| bank, BF | ")
     assert any(line.startswith("| Table 2, up to 6 words |") for line in lines)
     assert "Sentences: bank 12 (0 longer ones left out)." in lines

@@ -21,8 +21,20 @@ if TYPE_CHECKING:
     from arcwise.bench.row import Row
     from arcwise.bench.timing import Say
 
-_NAMES = ("training", "learners", "parsing", "orders", "dual", "text", "reading", "search", "sums", "charts")
-_PACKAGES = ("arcwise", "numba", "numpy")
+_OF_MODELS = ("dual", "programs")  # measured only if they are named
+_NAMES = (
+    "training",
+    "learners",
+    "parsing",
+    "orders",
+    *_OF_MODELS,
+    "text",
+    "reading",
+    "search",
+    "sums",
+    "charts",
+)
+_PACKAGES = ("arcwise", "numba", "numpy", "highspy")
 _PEERS = ("conllu", "ufal.chu_liu_edmonds", "ufal.udpipe", "spacy", "scipy", "torch", "torch-struct", "supar")
 _HEADER = ("figure", "ours", "peer", "peer's", "ratio", "target", "reached")
 _NOTES = """\
@@ -69,11 +81,13 @@ def command(
     """Measure arcwise on this machine beside other packages that are installed, and beside its targets.
 
     \b
-    NAME is one or more of the following; all but dual if none is given, text only with a treebank, orders only with both models:
+    NAME is one or more of the following; all but dual and programs if none is given, text only with a treebank, orders only
+    with both models:
       training  time, memory and accuracy of a model trained with the defaults
       learners  an epoch of every learner beside one of the perceptron
       parsing   words a second from CoNLL-U to CoNLL-U, threads, time to start, size of the model
       dual      of a model of higher order over all trees: speed, trees proved best, what the finish costs
+      programs  of a model of second order over all trees: price and cut beside full programs, cuts beside flow
       orders    of a model that searches a chart: arcs kept, the best trees among them, time beside the first order
       text      words, sentences, tags and trees from raw text: how good, how fast, how soon
       reading   reading a treebank file
@@ -90,15 +104,16 @@ def command(
       arcwise bench parsing --treebank en_ewt --model my.arcwise --peers
       arcwise bench orders --treebank en_ewt --model third.arcwise --beside first.arcwise
       arcwise bench dual --treebank en_ewt --model second.arcwise
+      arcwise bench programs --treebank hu_szeged --model grandparents.arcwise --rounds 3
       arcwise bench text --treebank en_ewt --udpipe en_ewt.udpipe
       arcwise bench --treebank en_ewt --markdown
     """
     if "text" in names and treebank is None:
         raise click.UsageError("text needs --treebank")
-    for name in {"orders", "dual"} & {*names}:
+    for name in {"orders", *_OF_MODELS} & {*names}:
         if treebank is None or model is None:
             raise click.UsageError(f"{name} needs --treebank and --model")
-    left_out = {"dual", "text"} if treebank is None else {"dual"}
+    left_out = {*_OF_MODELS, "text"} if treebank is None else {*_OF_MODELS}
     if treebank is None or model is None or beside is None:
         left_out.add("orders")
     names = names or tuple(name for name in _NAMES if name not in left_out)
@@ -155,6 +170,11 @@ def _measure(
 
         assert model is not None
         rows += dual.rows(treebank, model, rounds, say)
+    if "programs" in names:
+        from arcwise.bench import programs
+
+        assert model is not None
+        rows += programs.rows(treebank, model, rounds, say)
     if "text" in names:
         from arcwise.bench import text
 
