@@ -335,8 +335,6 @@ def columns(
     _check((treebank,), "columns", write)
     folder = _folder_of_models(output, models)
     with progress_bar() as show:
-        found = table(
-            treebank, folder, epochs, longest, lambda share: show("training and parsing", share, 1)
-        )
+        found = table(treebank, folder, epochs, longest, lambda share: show("training and parsing", share, 1))
         rows = _keep_last(output, "search", found)
     _show(list(markdown("search", rows)), "columns", write)

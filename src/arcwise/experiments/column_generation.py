@@ -35,12 +35,13 @@ from arcwise.parts.arcs import make_arcs, prune
 from arcwise.parts.graph import Graph, Ints, Level, make_graph
 from arcwise.parts.tables import Floats, Kind, Tables
 from arcwise.pipeline.chart_sentences import part_tables
+from arcwise.pipeline.forest import EXACT
 from arcwise.pipeline.parser import Parser
 from arcwise.pipeline.sentences import Weights
 from arcwise.search.automata import Flags
 from arcwise.search.chart import make_levels
 from arcwise.search.derivations import chart_tree
-from arcwise.search.dual import BUDGET, STALL, begin, search
+from arcwise.search.dual import begin, search
 from arcwise.search.dual_decomposition import TreeSearch, best_heads, make_tree_search
 from arcwise.search.sibling_automata import sibling_automata
 from arcwise.treebank.reading import read_blocks
@@ -101,8 +102,8 @@ def search_all(sentence: Sentence) -> tuple[Ints, float, Floats]:
     if trees.projective:
         return tree, chart_tree(graph, levels, kind, tables, trees.single_root, tree), u
     automata = sibling_automata(kind, graph, level, tables, trees.single_root)
-    problem, state = begin(graph, automata, True, trees, arcs, _SLACK)
-    search(problem, state, STALL, False, BUDGET, np.empty((0, 3)))
+    problem, state = begin(graph, automata, kind.complete > 0, trees, arcs, _SLACK)
+    search(problem, state, EXACT.steps, EXACT.paper, EXACT.budget, np.empty((0, 3)))
     return state.best_tree, state.incumbent[0], state.at[0]
 
 

@@ -372,7 +372,8 @@ def crossing_scores(
     nothing, room = np.empty(0), _make_room(tokens)
     first, last, pair = np.zeros(len(arcs)), np.zeros(len(arcs)), np.zeros(graph.pairs[len(arcs)])
     grand = np.zeros(level.steps[len(level.steps) - 1])
-    _visit_siblings(graph, tokens, weights, room, pair, first, last, None)
+    if weights.templates.grandchildren > 0:
+        _visit_siblings(graph, tokens, weights, room, pair, first, last, None)
     _visit_grandchildren(graph, level, tokens, weights, room, True, grand, nothing, None)
     return Tables(arcs, first, pair, nothing, nothing, nothing, grand, last, nothing, nothing, nothing)
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arcwise.kernels import kernel
+from arcwise.parts.graph import Graph, Level
 from arcwise.parts.tables import Floats
 from arcwise.search.branch_and_price import price_tree
 from arcwise.search.linear_program import WHOLE, ProgramOptions, no_tree_found, scaled_parts, size_of_scores
@@ -17,7 +18,6 @@ from arcwise.search.result import Parse
 from arcwise.search.second_order import (
     SecondOrder,
     consecutive_arcs,
-    grand_steps,
     second_order,
     value,
 )
@@ -33,8 +33,7 @@ class TableSource:
         self.arcs, number = parts.arcs, len(parts.arcs)
         below = above = nearer = farther = first = last = pair = _NOTHING
         if len(parts.grand):
-            steps, uppers, lowers = grand_steps(parts)
-            below, above = (_greatest(number, arcs, parts.grand[steps]) for arcs in (uppers, lowers))
+            below, above = _greatest_steps(self.graph, self.level, parts.grand)
         if parts.siblings:
             first, last = (x if len(x) else np.zeros(number) for x in (parts.first, parts.last))
             pair = parts.pair if len(parts.pair) else np.zeros(int(self.graph.pairs[-1]))
@@ -46,6 +45,19 @@ class TableSource:
 
     def score_pairs(self, pairs: Numbers) -> None:
         """Nor here."""
+
+
+@kernel
+def _greatest_steps(graph: Graph, level: Level, grand: Floats) -> tuple[Floats, Floats]:
+    """By arc, the greatest score of a grand part below it, and of one above it, but for those that lead back."""
+    below, above = np.full(len(graph.head), -np.inf), np.full(len(graph.head), -np.inf)
+    for a in range(1, len(graph.head)):
+        m = graph.modifier[a]
+        for b in range(graph.out[m], graph.out[m + 1]):
+            if graph.modifier[b] != graph.head[a]:
+                score = grand[level.steps[a] + b - graph.out[m]]
+                below[a], above[b] = max(below[a], score), max(above[b], score)
+    return below, above
 
 
 @kernel

@@ -67,7 +67,7 @@ class Program:
         if number == 0:
             return
         starts, rows, values = _sparse(number, starts, rows, values)
-        bounds = np.zeros(number), np.broadcast_to(np.asarray(upper, np.float64), number).copy()
+        bounds = np.zeros(number), _each(upper, number)
         self._highs.addCols(number, -scores, *bounds, len(rows), starts[:-1], rows, values)
         self.width += number
 
@@ -77,7 +77,7 @@ class Program:
         if number == 0:
             return
         starts, columns, values = _sparse(number, starts, columns, values)
-        least, most = (np.broadcast_to(np.asarray(x, np.float64), number).copy() for x in (lower, upper))
+        least, most = _each(lower, number), _each(upper, number)
         self._highs.addRows(number, least, most, len(columns), starts[:-1], columns, values)
         self.height += number
 
@@ -91,7 +91,7 @@ class Program:
     def set_upper(self, columns: Any, upper: Any) -> None:
         """Other upper bounds of some columns."""
         columns = np.asarray(columns, np.int32)
-        bounds = np.zeros(len(columns)), np.broadcast_to(np.asarray(upper, np.float64), len(columns)).copy()
+        bounds = np.zeros(len(columns)), _each(upper, len(columns))
         self._highs.changeColsBounds(len(columns), columns, *bounds)
 
     def set_scores(self, columns: Any, scores: Any) -> None:
@@ -142,6 +142,12 @@ class Program:
             bound = -info.mip_dual_bound
         duals = nothing if self._integer else -np.array(found.row_dual)
         return Solution(ended, np.array(found.col_value) + 0.0, duals + 0.0, value, bound)
+
+
+def _each(value: Any, number: int) -> Floats:
+    """A number for each of so many: those given, or the same for all."""
+    values = np.asarray(value, np.float64)
+    return np.full(number, values) if values.ndim == 0 else values
 
 
 def _sparse(number: int, starts: Any, where: Any, values: Any) -> tuple[Ints, Ints, Floats]:
