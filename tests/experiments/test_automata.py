@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +12,9 @@ from arcwise.evaluation.traces import read_trace_file, write_stopping
 from arcwise.experiments import automata, projective, trained_models
 from arcwise.experiments.stopping import ITERATIONS, stopping
 from arcwise.experiments.trained_models import MODELS, Tell, growing_rows, parse, trained, training_seconds
-from arcwise.pipeline.model import Settings
 from arcwise.treebank.reading import read_conllu
-from tests.experiments.test_learners import SMALL, write_treebank
-
-EPOCHS = 2
+from tests.experiments.small_models import EPOCHS, train_small
+from tests.experiments.test_learners import write_treebank
 
 
 @pytest.fixture(scope="module")
@@ -28,12 +25,7 @@ def bank(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory, bank: Path) -> Path:
     """A folder with small models of arcs alone and of siblings."""
-    folder = tmp_path_factory.mktemp("models")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(trained_models, "Settings", partial(Settings, **SMALL, part_bits=10))
-        for name in ("MST", "Sib"):
-            trained(bank, MODELS[name], folder, EPOCHS)
-    return folder
+    return train_small(bank, tmp_path_factory.mktemp("models"), *(MODELS[name] for name in ("MST", "Sib")))
 
 
 def no_training(*_: object) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -14,7 +13,6 @@ from hypothesis import strategies as st
 
 from arcwise.cli import main
 from arcwise.errors import InputError
-from arcwise.experiments import trained_models
 from arcwise.experiments.column_generation import (
     COLUMNS,
     Sentence,
@@ -24,12 +22,10 @@ from arcwise.experiments.column_generation import (
 )
 from arcwise.experiments.trained_models import trained
 from arcwise.parts.graph import make_graph
-from arcwise.pipeline.model import Settings
 from arcwise.search.chart import CHARTS, make_levels
 from arcwise.search.dual_decomposition import make_tree_search
-from tests.experiments.test_learners import SMALL, write_treebank
-
-EPOCHS = 2
+from tests.experiments.small_models import EPOCHS, train_small
+from tests.experiments.test_learners import write_treebank
 
 
 def random_sentence(n: int, scale: int, seed: int, single_root: bool, projective: bool) -> Sentence:
@@ -121,11 +117,7 @@ def bank(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory, bank: Path) -> Path:
     """A folder with a small model of grandparents."""
-    folder = tmp_path_factory.mktemp("models")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(trained_models, "Settings", partial(Settings, **SMALL, part_bits=10))
-        trained(bank, "dual-grandparent", folder, EPOCHS)
-    return folder
+    return train_small(bank, tmp_path_factory.mktemp("models"), "dual-grandparent")
 
 
 @pytest.mark.parametrize("projective", [True, False])

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import sys
-from functools import partial
 from pathlib import Path
 
 import pytest
 
 from arcwise.cli import main
-from arcwise.experiments import trained_models
 from arcwise.experiments.pricing import COLUMNS, measure
-from arcwise.experiments.trained_models import trained
-from arcwise.pipeline.model import Settings
 from arcwise.treebank.reading import read_conllu
-from tests.experiments.test_learners import SMALL, write_treebank
-
-EPOCHS = 2
+from tests.experiments.small_models import EPOCHS, train_small
+from tests.experiments.test_learners import write_treebank
 
 
 @pytest.fixture(scope="module")
@@ -27,11 +22,7 @@ def bank(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory, bank: Path) -> Path:
     """A folder with a small model of grandparents."""
-    folder = tmp_path_factory.mktemp("models")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(trained_models, "Settings", partial(Settings, **SMALL, part_bits=10))
-        trained(bank, "dual-grandparent", folder, EPOCHS)
-    return folder
+    return train_small(bank, tmp_path_factory.mktemp("models"), "dual-grandparent")
 
 
 def test_the_columns(bank: Path, models: Path) -> None:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
 import pytest
 
 from arcwise.errors import InputError
-from arcwise.experiments import programs, trained_models
+from arcwise.experiments import programs
 from arcwise.experiments.programs import MODELS, SEARCHES, side_by_side, table_2, tables
 from arcwise.experiments.tables import Rows
 from arcwise.experiments.trained_models import parse, trained
-from arcwise.pipeline.model import Settings
 from arcwise.treebank.reading import read_conllu
-from tests.experiments.test_learners import SMALL, write_treebank
-
-EPOCHS = 2
+from tests.experiments.small_models import EPOCHS, train_small
+from tests.experiments.test_learners import write_treebank
 
 
 @pytest.fixture(scope="module")
@@ -27,12 +24,7 @@ def bank(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory, bank: Path) -> Path:
     """A folder with small models of siblings, and of siblings and grandchildren."""
-    folder = tmp_path_factory.mktemp("models")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(trained_models, "Settings", partial(Settings, **SMALL, part_bits=10))
-        for search in MODELS.values():
-            trained(bank, search, folder, EPOCHS)
-    return folder
+    return train_small(bank, tmp_path_factory.mktemp("models"), *MODELS.values())
 
 
 def test_searches_see_the_same_sentences(bank: Path, models: Path) -> None:

@@ -21,6 +21,7 @@ from arcwise.search.part_polytopes import RELAXATIONS
 from arcwise.search.program import Program, Solution
 from arcwise.search.second_order import TABLES, easy_bound, second_order, value
 from tests.parts import naive
+from tests.search.constraints import draw_constraints
 from tests.search.dual_problems import ELEMENTS, table_scores
 from tests.search.test_arc_graphs import arc_parts, random_graph
 
@@ -63,18 +64,10 @@ def check_values(values, tolerance):
 @settings(deadline=None, max_examples=60)
 @given(tables=problems(), data=st.data())
 def test_values_and_trees_of_all_formulations(single_root, tables, data):
-    n = len(tables["arcs"]) - 1
     trees, of_trees = table_scores(tables, single_root, projective=False)
-    options: dict[str, Any] = {"single_root": single_root}
-    if data.draw(st.booleans()):
-        arcs = [(h, m) for m in range(1, n + 1) for h in range(n + 1) if h != m]
-        [required, *forbidden] = data.draw(st.lists(st.sampled_from(arcs), min_size=1, max_size=3))
-        forbidden = [arc for arc in forbidden if arc != required]
-        options |= {"required": [required], "forbidden": forbidden}
-        allowed = trees[:, required[1]] == required[0]
-        for h, m in forbidden:
-            allowed &= trees[:, m] != h
-        trees, of_trees = trees[allowed], of_trees[allowed]
+    constraints, allowed = draw_constraints(data, trees)
+    options: dict[str, Any] = {"single_root": single_root, **constraints}
+    trees, of_trees = trees[allowed], of_trees[allowed]
     best = of_trees.max(initial=-np.inf)
     size = max(1.0, *(np.abs(table[np.isfinite(table)]).max(initial=0.0) for table in tables.values()))
     tolerance = 1e-6 * size

@@ -31,6 +31,7 @@ from arcwise.search.second_order import (
     value,
 )
 from tests.parts import naive
+from tests.search.constraints import draw_constraints
 from tests.search.dual_problems import ELEMENTS, labelled_case, table_scores
 
 ALL_TABLES = TABLES[1:]
@@ -164,18 +165,10 @@ def whole_program(parts, allowed):
 @settings(deadline=None, max_examples=100)
 @given(tables=problems(), heads=st.sampled_from([1, 3]), data=st.data())
 def test_finds_the_best_tree_and_proves_it(single_root, tables, heads, data):
-    n = len(tables["arcs"]) - 1
     trees, of_trees = table_scores(tables, single_root, projective=False)
-    options: dict[str, Any] = {"single_root": single_root}
-    if data.draw(st.booleans()):
-        arcs = [(h, m) for m in range(1, n + 1) for h in range(n + 1) if h != m]
-        [required, *forbidden] = data.draw(st.lists(st.sampled_from(arcs), min_size=1, max_size=3))
-        forbidden = [arc for arc in forbidden if arc != required]
-        options |= {"required": [required], "forbidden": forbidden}
-        allowed = trees[:, required[1]] == required[0]
-        for h, m in forbidden:
-            allowed &= trees[:, m] != h
-        trees, of_trees = trees[allowed], of_trees[allowed]
+    constraints, allowed = draw_constraints(data, trees)
+    options: dict[str, Any] = {"single_root": single_root, **constraints}
+    trees, of_trees = trees[allowed], of_trees[allowed]
     best, size = of_trees.max(initial=-np.inf), size_of(tables)
     scores, tolerance = Scores(**tables), 1e-6 * size
     with fewer(heads):

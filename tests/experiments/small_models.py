@@ -1,0 +1,24 @@
+"""Models for the tests of experiments: small tables, few epochs."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from arcwise.experiments import trained_models
+from arcwise.experiments.trained_models import trained
+from arcwise.pipeline.model import Settings
+from tests.experiments.test_learners import SMALL
+
+EPOCHS = 2
+
+
+def train_small(bank: Path, folder: Path, *searches: str) -> Path:
+    """The models of a treebank for these searches, in the folder, which is returned."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trained_models, "Settings", partial(Settings, **SMALL, part_bits=10))
+        for search in searches:
+            trained(bank, search, folder, EPOCHS)
+    return folder
