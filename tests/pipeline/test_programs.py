@@ -138,6 +138,17 @@ def test_options_are_checked(parser: Parser) -> None:
             parser.searching(**options)
 
 
+def test_full_programs_of_long_sentences_are_solved_in_pieces(parser: Parser) -> None:
+    whole = parser.searching("price", pruned=False).longest
+    assert parser.searching("lp").longest == parser.searching("ilp").longest == parser.longest == whole
+    full = parser.searching("lp", pruned=False, seconds=0)
+    assert full.longest < whole
+    words = [f"word{i}" for i in range(full.longest + 5)]
+    [sentence] = full([words])
+    assert not sentence.certified
+    assert len(sentence) == len(words)
+
+
 def test_third_order_has_no_programs() -> None:
     parser = Parser(chart_model("dual-grand-sibling", 0, True))
     with pytest.raises(InputError, match="for this model dual or dual-projective"):

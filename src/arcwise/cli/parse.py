@@ -182,7 +182,7 @@ def command(
     goes through byte for byte. OUT appears when it is complete, may be FILE itself, and is compressed if its name ends in
     .gz, .xz or .zst. If the run is interrupted, OUT has all sentences up to the last one finished, or OUT.partial has them if
     there was a file OUT before. A sentence of raw text is cut after 1000 words at the latest; one of
-    a treebank of more than 2000 words (300 with a projective model) is parsed in pieces.
+    a treebank of more than 2000 words (300 with a model of higher order, 80 with a full program of all arcs) is parsed in pieces.
 
     --confidence adds to MISC of every word ArcProb, the probability of its head among all trees, and LabelProb, that of its
     label given the tree; and to every sentence the comment `# tree_prob = `, the probability of the whole tree. --nbest K

@@ -42,6 +42,8 @@ from arcwise.treebank.sentence import Sentence
 LONGEST = 2000
 # The same for models that search a chart, whose memory grows with the square of the words: 200 MB at most.
 LONGEST_IN_CHART = 300
+# And for a full linear or integer program of all arcs, which takes 2 GiB then.
+LONGEST_IN_PROGRAM = 80
 DUAL_PROJECTIVE = "dual-projective"
 _BLOCK_BYTES = 1 << 17  # of sentences that are made from raw text at once
 _MODELS = Path(__file__).parent.parent / "models"
@@ -155,7 +157,9 @@ class Parser:
     @property
     def longest(self) -> int:
         """How many words a sentence may have to be parsed in one piece."""
-        settings = self.model.settings
+        settings, programs = self.model.settings, self._programs
+        if programs is not None and not programs.pruned and programs.decoder != PRICE:
+            return LONGEST_IN_PROGRAM
         return LONGEST_IN_CHART if settings.projective or settings.higher else LONGEST
 
     def __repr__(self) -> str:
