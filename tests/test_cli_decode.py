@@ -174,3 +174,44 @@ def test_all_trees_of_parts(tmp_path, arcwise):
     status, out, _ = arcwise("decode", tmp_path / "parts.npz", *options)
     assert status == 0
     assert json.loads(out)["bound"] >= best.score
+
+
+def test_trees_of_a_class(tmp_path, arcwise):
+    S = np.random.default_rng(4).normal(size=(9, 9))
+    np.savez(tmp_path / "scores.npz", one=S, two=S.T.copy())
+    for name, options in (
+        ("2-well-nested", {"block_degree": 2, "well_nested": True}),
+        ("1-inherit", {"one_inherit": True}),
+    ):
+        status, out, _ = arcwise("decode", tmp_path / "scores.npz", "--shape", name, "--format", "json")
+        assert status == 0
+        found = [json.loads(line) for line in out.splitlines()]
+        assert [one["heads"] for one in found] == [decode(T, **options).heads[1:].tolist() for T in (S, S.T)]
+        assert all(one["certified"] for one in found)
+    for bad in (
+        ["--shape", "round"],
+        ["--shape", "2", "--k-best", "2"],
+        ["--shape", "2", "--decoder", "eisner"],
+    ):
+        status, _, err = arcwise("decode", tmp_path / "scores.npz", *bad)
+        assert status == 2
+        assert "shape" in err or "eisner" in err
+
+
+def test_constraints(tmp_path, arcwise):
+    S = np.random.default_rng(5).normal(size=(6, 6))
+    np.savez(tmp_path / "scores.npz", one=S, two=S)
+    rules = tmp_path / "rules.txt"
+    rules.write_text("leaf 2\n@two root 4\n@1 subtree 3-5\n@three root 1\n")
+    status, out, err = arcwise("decode", tmp_path / "scores.npz", "--constraints", rules)
+    assert status == 0
+    wishes = [["leaf 2", "subtree 3-5"], ["leaf 2", "root 4"]]
+    expected = [decode(S, constraints=own).heads[1:].tolist() for own in wishes]
+    assert [[int(h) for h in line.split("\t")[2].split()] for line in out.splitlines()] == expected
+    assert "@three" in err
+    rules.write_text("root 1\nroot 2\n")
+    status, out, err = arcwise("decode", tmp_path / "scores.npz", "--constraints", rules)
+    assert (status, out) == (2, "")
+    assert "'one'" in err
+    assert "root 1; root 2" in err
+    assert arcwise("decode", tmp_path / "scores.npz", "--constraints", rules, "--k-best", "2")[0] == 2

@@ -38,9 +38,12 @@ _HOMES = {
     "write_conllu": "arcwise.treebank.writing",
 }
 
-__all__ = ["__version__", *sorted(_HOMES)]
+_FOLDERS = ("constraints",)  # whose names are public, too
+
+__all__ = ["__version__", *_FOLDERS, *sorted(_HOMES)]
 
 if TYPE_CHECKING:
+    from arcwise import constraints as constraints
     from arcwise.errors import ArcwiseError as ArcwiseError
     from arcwise.errors import InputError as InputError
     from arcwise.errors import ModelError as ModelError
@@ -68,6 +71,8 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
+    if name in _FOLDERS:
+        return import_module(f"arcwise.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'arcwise' has no attribute {name!r}")
     value = getattr(import_module(_HOMES[name]), name)

@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from typing import Any, TypeVar, cast
 
 import numba
+import numba.extending
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -35,6 +36,19 @@ def fused_kernel(function: F) -> F:
 def inline_kernel(function: F) -> F:
     """A small kernel that is copied into its callers."""
     return _compiled(function, inline="always")
+
+
+def by_type(choose: F) -> F:
+    """A function for kernels to call whose body depends on the types of its arguments: a kernel need not compile what it never
+    runs. `choose` is given the types, of which a NamedTuple's has its class as `instance_class`, and returns a plain function.
+    """
+
+    def called(*arguments: Any) -> Any:
+        raise NotImplementedError("only kernels can call this")
+
+    overload: Any = numba.extending.overload
+    overload(called, strict=False)(choose)  # whose annotations need not be those of the functions
+    return cast(F, called)
 
 
 def compiled_kernels() -> int:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arcwise import ArcwiseError, HeadAutomata, InputError, NoTreeError, Parse, Scores, decode, k_best
+from arcwise import HeadAutomata, InputError, NoTreeError, Parse, Scores, decode, k_best
 
 S = np.arange(16.0).reshape(4, 4) % 7
 
@@ -149,12 +149,6 @@ def test_bad_options_of_a_batch_are_refused(options):
 def test_bad_k_is_refused(k):
     with pytest.raises(InputError):
         k_best(S, k)
-
-
-@pytest.mark.parametrize("options", [{"block_degree": 2}, {"well_nested": True}])
-def test_what_is_still_to_come_says_so(options):
-    with pytest.raises(ArcwiseError, match="not available yet"):
-        decode(S, **options)
 
 
 @settings(deadline=None, max_examples=200)

@@ -18,10 +18,11 @@ from arcwise.cli.searching import (
     relaxation_option,
     seconds_option,
 )
-from arcwise.cli.terminal import progress_bar
+from arcwise.cli.terminal import progress_bar, say
 from arcwise.errors import ArcwiseError, InputError, NoTreeError
 
 if TYPE_CHECKING:
+    from arcwise.constraints.reading import ConstraintFile
     from arcwise.search.result import Parse
 
 Arc = tuple[int, int]
@@ -29,6 +30,7 @@ Named = tuple[str, Any]
 
 _MAGIC = (b"PK\x03\x04", b"PK\x05\x06", b"\x93NUMPY")
 _DAMAGED = (OSError, ValueError, EOFError, MemoryError, RuntimeError, zipfile.BadZipFile, zlib.error)
+_WITH_BOUNDS = ("dual", "lp", "ilp", "price", "lagrangian", "branch-and-bound")
 _TOGETHER = 1 << 22  # matrices are read and searched in groups of about so many scores: 32 MB
 
 
@@ -55,8 +57,17 @@ def _arcs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -
     "--forbidden", multiple=True, callback=_arcs, metavar="H,M", help="An arc that no tree may have."
 )
 @click.option(
+    "--constraints", "wishes", type=click.Path(), metavar="FILE",
+    help="What trees must be like, one constraint a line; `@NAME` before it is the array that it is for.",
+)  # fmt: skip
+@click.option(
+    "--shape", metavar="CLASS",
+    help="Only trees of a class: projective, 1-inherit, well-nested, a greatest block degree like 2, or both like 2-well-nested.",
+)  # fmt: skip
+@click.option(
     "--decoder", metavar="METHOD",
-    help="How to search: spanning-tree or eisner; for tables of parts dual, lp, ilp or price, or with --projective sibling, "
+    help="How to search: spanning-tree, eisner, branch-and-bound or lagrangian; for tables of parts dual, lp, ilp or price, or with "
+    "--projective sibling, "
     "carreras, model0, model1, model2 and others; one that fits if not given.",
 )  # fmt: skip
 @exact_option
@@ -79,6 +90,8 @@ def command(
     k: int | None,
     required: tuple[Arc, ...],
     forbidden: tuple[Arc, ...],
+    wishes: str | None,
+    shape: str | None,
     decoder: str | None,
     exact: bool,
     iterations: int,
@@ -100,11 +113,15 @@ def command(
     dual decomposition. The tree is proved best either way; with --no-exact it may have a gap, as json tells. --decoder lp solves a
     linear program, ilp an integer one, price builds of both only what matters (pip install 'arcwise[lp]').
 
+    Trees of a --shape are found by branch and bound, or with --decoder lagrangian by its first bound alone, which may leave a gap.
+
     \b
     Example:
       python -c "import numpy as np; np.savez('scores.npz', mary=np.random.randn(4, 4))"
       arcwise decode scores.npz --projective --format conllu
       arcwise decode scores.npz --k-best 5 --required 0,2
+      arcwise decode scores.npz --shape 2-well-nested --format json
+      echo "subtree 2-3" > rules.txt && arcwise decode scores.npz --constraints rules.txt
       python -c "import numpy as np; np.savez('parts.npz', arcs=np.zeros((4, 4)), siblings=np.random.randn(4, 4, 4))"
       arcwise decode parts.npz
       arcwise decode parts.npz --projective --k-best 3
@@ -116,44 +133,80 @@ def command(
     if k is None:
         options |= {"exact": exact, "iterations": iterations}
         options |= {"relaxation": relaxation, "connected": connected, "seconds": seconds}
+    if shape is not None:
+        options |= _of_shape(shape, k)
+    constraints = _constraints(wishes, k)
     render = {"heads": _heads_line, "conllu": _conllu, "json": _json_line}[form]
     with progress_bar(only_compiling=True) as show, open_output(output) as file:
         for group in _groups(_matrices(scores)):
-            for name, parses in _search(scores, group, k, required, forbidden, jobs, options):
+            for name, parses in _search(scores, group, k, required, forbidden, constraints, jobs, options):
                 show("found", 1, None)
                 for rank, parse in enumerate(parses, start=1):
                     text = render(" ".join(name.split()), parse, rank if k else None)
                     file.write(text.encode("utf-8", "replace"))
+        for selector in constraints.unmatched() if constraints is not None else ():
+            say(f"{wishes}: no array is called {selector}")
+
+
+def _of_shape(name: str, k: int | None) -> dict[str, Any]:
+    """The options of `decode` that ask for a class of trees."""
+    from arcwise.trees.shapes import read_shape
+
+    if k is not None:
+        raise InputError("--shape with --k-best", expected="one of them")
+    shape = read_shape(name)
+    return {
+        "block_degree": shape.block_degree or None,
+        "well_nested": shape.well_nested,
+        "one_inherit": shape.one_inherit,
+    }
+
+
+def _constraints(path: str | None, k: int | None) -> ConstraintFile | None:
+    from arcwise.constraints.reading import read_constraints
+
+    if path is None:
+        return None
+    if k is not None:
+        raise InputError("--constraints with --k-best", expected="one of them")
+    return read_constraints(path)
 
 
 def _search(
     path: str,
-    group: list[Named],
+    group: list[tuple[int, Named]],
     k: int | None,
     required: tuple[Arc, ...],
     forbidden: tuple[Arc, ...],
+    wishes: ConstraintFile | None,
     jobs: int,
     options: dict[str, Any],
 ) -> Iterator[tuple[str, list[Parse]]]:
     """The trees of every matrix of a group; an error names file and array."""
     from arcwise.search.decode import decode, k_best
 
+    each = [wishes.of(number, name) if wishes else [] for number, (name, _) in group]
     if k is None:
         try:
             constraints: dict[str, Any] = {
                 "required": [required] * len(group),
                 "forbidden": [forbidden] * len(group),
             }
-            parses = decode([matrix for _, matrix in group], jobs=jobs, **constraints, **options)
+            if wishes:
+                constraints["constraints"] = each
+            parses = decode([matrix for _, (_, matrix) in group], jobs=jobs, **constraints, **options)
         except ArcwiseError:
             pass  # one by one, the culprit has a name
         else:
-            yield from ((name, [parse]) for (name, _), parse in zip(group, parses, strict=True))
+            yield from ((name, [parse]) for (_, (name, _)), parse in zip(group, parses, strict=True))
             return
-    for name, matrix in group:
+    for (_, (name, matrix)), own in zip(group, each, strict=True):
         try:
             if k is None:
-                yield name, [decode(matrix, required=required, forbidden=forbidden, **options)]
+                yield (
+                    name,
+                    [decode(matrix, required=required, forbidden=forbidden, constraints=own, **options)],
+                )
             else:
                 yield name, k_best(matrix, k, required=required, forbidden=forbidden, **options)
         except NoTreeError as error:
@@ -232,14 +285,15 @@ def _named(path: str, name: str, array: Any) -> Iterator[Named]:
         )
 
 
-def _groups(matrices: Iterator[Named]) -> Iterator[list[Named]]:
-    group: list[Named] = []
+def _groups(matrices: Iterator[Named]) -> Iterator[list[tuple[int, Named]]]:
+    """Some matrices at a time, numbered from 1."""
+    group: list[tuple[int, Named]] = []
     entries = 0
-    for name, matrix in matrices:
-        if group and type(matrix) is not type(group[0][1]):
+    for number, (name, matrix) in enumerate(matrices, start=1):
+        if group and type(matrix) is not type(group[0][1][1]):
             yield group
             group, entries = [], 0
-        group.append((name, matrix))
+        group.append((number, (name, matrix)))
         entries += matrix.size
         if entries >= _TOGETHER:
             yield group
@@ -256,7 +310,7 @@ def _json_line(name: str, parse: Parse, rank: int | None) -> str:
     result: dict[str, Any] = {"name": name, "score": parse.score, "heads": parse.heads[1:].tolist()}
     if rank is not None:
         result["rank"] = rank
-    elif parse.bound is not None and parse.stats.get("method") == "dual":
+    elif parse.bound is not None and parse.stats.get("method") in _WITH_BOUNDS:
         result |= {"bound": parse.bound, "certified": parse.certified}
     return json.dumps(result, ensure_ascii=False) + "\n"
 

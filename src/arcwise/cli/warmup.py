@@ -170,6 +170,7 @@ def _decode(folder: Path) -> None:
         k_best(S, 3, projective=projective)
         marginals([S, S], projective=projective)
         sample(S, 2, projective=projective)
+    decode([S, S], block_degree=2, well_nested=True)
     k_best(Scores(S, siblings=np.zeros((5, 5, 5))), 3, projective=True)
     max_marginals(S)
 

@@ -33,13 +33,13 @@ def constrain(
     """
     n = len(S) - 1
     heads: dict[int, int] = {}
-    for h, m in _arcs(required, "required", n, place):
+    for h, m in arc_pairs(required, "required", n, place):
         if heads.setdefault(m, h) != h:
             raise InputError(f"{place}required arcs give word {m} two heads, {heads[m]} and {h}")
     if projective:
         _refuse_crossing(heads, place)
     masked = S.copy()
-    for h, m in _arcs(forbidden, "forbidden", n, place):
+    for h, m in arc_pairs(forbidden, "forbidden", n, place):
         if heads.get(m) == h:
             raise InputError(f"{place}the arc from {h} to {m} is both required and forbidden")
         masked[h, m] = -np.inf
@@ -81,7 +81,8 @@ def each_of(arcs: Any, name: str, number: int) -> list[Any]:
     return each
 
 
-def _arcs(pairs: Iterable[Any], kind: str, n: int, place: str) -> list[Arc]:
+def arc_pairs(pairs: Iterable[Any], kind: str, n: int, place: str = "") -> list[Arc]:
+    """Required or forbidden arcs, if they are usable."""
     try:
         pairs = list(pairs)
     except TypeError:

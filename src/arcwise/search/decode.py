@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from arcwise.errors import ArcwiseError, InputError
+from arcwise.errors import InputError
 from arcwise.parts.matrices import Batch, Matrix, as_batch, as_matrix, place
 from arcwise.search.arborescence import CUTS
 from arcwise.search.chart import CHARTS
 from arcwise.search.chart_trees import best_parse, k_best_parses
 from arcwise.search.constraints import Arc, constrain, each_of
 from arcwise.search.dual import BUDGET, check_options, dual_parse
+from arcwise.search.dual import ITERATIONS as DUAL_ITERATIONS
 from arcwise.search.eisner import eisner_trees
 from arcwise.search.explain import explain
 from arcwise.search.k_best import Search, k_best_trees
@@ -34,9 +36,11 @@ from arcwise.search.part_chart import (
 from arcwise.search.part_polytopes import ALL
 from arcwise.search.pieces import in_pieces
 from arcwise.search.result import Parse
+from arcwise.search.shaped import SHAPED, check_shape, pick_shaped, search_one_shaped, search_shaped
 from arcwise.search.spanning_tree import spanning_trees
 from arcwise.search.status import FOUND
 from arcwise.search.tree_scores import tree_scores
+from arcwise.trees.shapes import ANY
 
 Arcs = Iterable[Arc]
 
@@ -57,11 +61,13 @@ def decode(
     single_root: bool = ...,
     block_degree: int | None = ...,
     well_nested: bool = ...,
+    one_inherit: bool = ...,
     required: Arcs | Iterable[Arcs] = ...,
     forbidden: Arcs | Iterable[Arcs] = ...,
+    constraints: Any = ...,
     decoder: str | None = ...,
     exact: bool = ...,
-    iterations: int = ...,
+    iterations: int | None = ...,
     budget: int = ...,
     rule: str = ...,
     trace: bool = ...,
@@ -78,11 +84,13 @@ def decode(
     single_root: bool = ...,
     block_degree: int | None = ...,
     well_nested: bool = ...,
+    one_inherit: bool = ...,
     required: Arcs | Iterable[Arcs] = ...,
     forbidden: Arcs | Iterable[Arcs] = ...,
+    constraints: Any = ...,
     decoder: str | None = ...,
     exact: bool = ...,
-    iterations: int = ...,
+    iterations: int | None = ...,
     budget: int = ...,
     rule: str = ...,
     trace: bool = ...,
@@ -98,11 +106,13 @@ def decode(
     single_root: bool = True,
     block_degree: int | None = None,
     well_nested: bool = False,
+    one_inherit: bool = False,
     required: Any = _NONE,
     forbidden: Any = _NONE,
+    constraints: Any = _NONE,
     decoder: str | None = None,
     exact: bool = True,
-    iterations: int = 5000,
+    iterations: int | None = None,
     budget: int = BUDGET,
     rule: str = "gap",
     trace: bool = False,
@@ -122,10 +132,16 @@ def decode(
         are searched together, and a list of parses comes back. Or `Scores`, tables of higher parts, or `PartScores`,
         the same with labels and senses, or `HeadAutomata`, or a list of them.
     projective: only trees whose arcs do not cross.
+    block_degree, well_nested, one_inherit: only trees no yield of which has more blocks than this; in which no two yields interleave;
+        in which, besides, block degrees are 2 at most and no gap is inherited twice (`arcwise.trees`). Found by branch and bound
+        (`arcwise.search.shaped_tree`), with tables of parts by dual decomposition whose trees are found so.
     single_root: only trees with exactly one word headed by 0.
     required, forbidden: arcs (h, m) that the tree must have and must not have; for several matrices, one
         collection each.
-    decoder: the method, "spanning-tree" or "eisner"; for tables "eisner", "sibling", "tri-sibling", "carreras", "model0",
+    constraints: of `arcwise.constraints`, or lines of a file that say them; for several matrices, one collection each. Those on
+        labels need `PartScores` of a graph with labels. Exact, whatever the method, if that is.
+    decoder: the method, "spanning-tree" or "eisner", for a class of trees "branch-and-bound", or "lagrangian", whose tree may fall
+        short of its bound; for tables "eisner", "sibling", "tri-sibling", "carreras", "model0",
         "model1", "model2", "grand-tri-sibling" or "great-grandparent", or "dual", for trees of either kind; None picks one that
         fits. Or a program over tables of second order, for trees that need not be projective: "lp", a linear program, whose tree may
         fall short of its bound, "ilp", an integer program, or "price", which builds of either only what matters
@@ -133,11 +149,12 @@ def decode(
     exact: in dual decomposition and for "price", whether to go on until the tree is proved best. If not, so many `iterations` are
         made, or the linear program is all, and the best tree seen comes with the gap that is left. budget: steps after which an
         exact search gives up, too; its gap says so.
-    rule: how long its steps are: "gap", after the gap that is left, or "paper", as Koo et al. (2010) have them, which is slower.
+    rule: how long its steps are: "gap", after the gap that is left, or "paper", as Koo et al. (2010) have them, which is slower. Of
+        branch and bound, "paper": rows, steps and branches as Corro et al. (2016) have them, likewise.
     trace: keep (bound, score of the tree, automata computed anew) of every iteration of dual decomposition in stats["trace"].
     relaxation: in programs, how parts are tied to arcs: "pairs", "sums" or "all" (`arcwise.search.part_polytopes`).
     connected: and how arcs are tied to trees: "cuts", "single-flow" or "multi-flow" (`arcwise.search.arborescence`).
-    seconds: after which a program gives up; the best tree so far comes with the gap that is left.
+    seconds: after which a program, or branch and bound on one matrix, gives up; the best tree so far comes with the gap that is left.
     jobs: threads to share several matrices among. The result does not depend on it.
 
     Raises InputError for unusable scores or constraints, and NoTreeError if no tree is allowed. The same
@@ -149,11 +166,21 @@ def decode(
     >>> decode([[0, 5, 4], [0, 0, 3], [0, 9, 0]], required=[(0, 1)]).heads
     array([-1,  0,  1], dtype=int32)
     """
-    if block_degree is not None or well_nested:
-        raise ArcwiseError("block_degree and well_nested are not available yet")
+    shape = check_shape(block_degree, well_nested, one_inherit)
     scores = at_hand(scores)
-    options = check_options(exact, iterations, budget, rule, trace)
+    options = check_options(exact, DUAL_ITERATIONS if iterations is None else iterations, budget, rule, trace)
     program_options = check_program_options(relaxation, connected, exact, seconds, decoder)
+    if constraints is not _NONE and (not isinstance(constraints, list) or constraints):
+        from arcwise.search.constrained import constrained_parses
+
+        oracle: Any = partial(
+            decode, projective=projective, single_root=single_root, block_degree=block_degree, well_nested=well_nested,
+            one_inherit=one_inherit, decoder=decoder, exact=exact, iterations=iterations, budget=budget, rule=rule, trace=trace,
+            relaxation=relaxation, connected=connected, seconds=seconds,
+        )  # fmt: skip
+        return constrained_parses(
+            scores, constraints, oracle, required=required, forbidden=forbidden, seconds=seconds, jobs=jobs
+        )
     of_parts = is_parts(scores, dual=True)
     if not of_parts and decoder in _OF_TABLES:
         scores, of_parts = as_tables(scores), True
@@ -161,7 +188,9 @@ def decode(
 
         def search_parts(chart: PartChart, number: int) -> Parse:
             if chart.method == DUAL:
-                return dual_parse(chart, options)
+                return dual_parse(chart, options, ANY if projective else shape)
+            if shape != ANY and not projective:
+                raise InputError(f"decoder {decoder!r} for {shape} trees", expected=f"{DUAL!r}")
             if chart.method == PRICE:
                 from arcwise.search.priced_tables import price_parse
 
@@ -173,16 +202,23 @@ def decode(
             relaxation=relaxation, connected=connected, required=required, forbidden=forbidden,
         )  # fmt: skip
         return parses
-    method, search = _pick(decoder, projective)
+    shaped = pick_shaped(decoder, shape, projective, options, iterations, seconds)
+    method, search = _pick(None if shaped else decoder, projective)
     single_root = bool(single_root)
     batch = as_batch(scores)
     if batch is None:
         S = as_matrix(scores)
         if required is not _NONE or forbidden is not _NONE:
             S = constrain(S, required, forbidden, projective=projective)
-        return _search_one(S, method, search, single_root)
+        return (
+            search_one_shaped(S, shaped, single_root)
+            if shaped
+            else _search_one(S, method, search, single_root)
+        )
     if required is not _NONE or forbidden is not _NONE:
         batch = _constrain_each(batch, required, forbidden, projective)
+    if shaped is not None:
+        return in_pieces(batch, jobs, lambda piece, first: search_shaped(piece, first, shaped, single_root))
 
     return in_pieces(
         batch, jobs, lambda piece, first: _search_many(piece, first, method, search, single_root)
@@ -232,7 +268,8 @@ def _pick(decoder: str | None, projective: bool) -> tuple[str, Search]:
     name = decoder or ("eisner" if projective else "spanning-tree")
     if name not in _METHODS:
         raise InputError(
-            f"decoder is {decoder!r}", expected=", ".join(map(repr, [*_METHODS, *CHARTS, DUAL, *PROGRAMS]))
+            f"decoder is {decoder!r}",
+            expected=", ".join(map(repr, [*_METHODS, *SHAPED, *CHARTS, DUAL, *PROGRAMS])),
         )
     search, finds_projective = _METHODS[name]
     if finds_projective != bool(projective):

@@ -19,10 +19,12 @@ from arcwise.search.dual_decomposition import (
     STOPPED,
     Outcome,
     Problem,
+    ShapedSearch,
     State,
     Steps,
     TreeSearch,
     descend,
+    make_shaped_search,
     make_state,
     make_tree_search,
     make_vertices,
@@ -32,10 +34,12 @@ from arcwise.search.part_chart import DUAL, PartChart
 from arcwise.search.result import Parse
 from arcwise.search.sibling_automata import sibling_automata
 from arcwise.search.state_automata import state_automata
+from arcwise.trees.shapes import ANY, Shape, no_shape
 
 BETA = 0.001  # the share of arcs' scores that stays with the tree at first (appendix A.2)
 # Of an exact search: the steps before the finish takes over, and those of the finish before it gives up.
 STALL, BUDGET = 120, 1_000_000
+ITERATIONS = 5000  # of one that is not, unless told otherwise
 # How much of what the automata know the tree is told at first, and how long steps are; found on development treebanks.
 _SPREAD, _POLYAK, _PATIENCE = 0.8, 1.5, 15
 _ROUNDS = Rounds(60, 1.5, 10, 0.1)
@@ -51,7 +55,7 @@ class DualOptions(NamedTuple):
     """
 
     exact: bool = True
-    iterations: int = 5000
+    iterations: int = ITERATIONS
     budget: int = BUDGET
     rule: str = "gap"
     trace: bool = False
@@ -69,7 +73,7 @@ class DualOptions(NamedTuple):
 
 @kernel
 def begin(
-    graph: Graph, automata: Automata, grand: bool, trees: TreeSearch, own: Floats, slack: float
+    graph: Graph, automata: Automata, grand: bool, trees: TreeSearch | ShapedSearch, own: Floats, slack: float
 ) -> tuple[Problem, State]:
     """The problem of a sentence, and the state before the first step. own: the scores of the arcs alone."""
     arcs = len(graph.head)
@@ -116,8 +120,8 @@ def how_it_ended(code: int, finished: bool, certified: bool) -> str:
     return {AGREED: "agreement", CLOSED: "bound", STOPPED: "iterations", NOTHING: "no tree"}[code]
 
 
-def dual_parse(parts: PartChart, options: DualOptions) -> Parse:
-    """The best tree; NoTreeError if there is none, InputError if the budget ended before any was found."""
+def dual_parse(parts: PartChart, options: DualOptions, shape: Shape = ANY) -> Parse:
+    """The best tree of the shape; NoTreeError if there is none, InputError if the budget ended before any was found."""
     own, graph = parts.arcs, parts.graph
     if isinstance(parts.scores, HeadAutomata):
         scores = parts.scores
@@ -129,13 +133,17 @@ def dual_parse(parts: PartChart, options: DualOptions) -> Parse:
     if own.ndim == 2:
         own = own[graph.head[1:], graph.modifier[1:]]
     own = np.concatenate([[0.0], own])
-    return search_automata(parts, automata, own, options)
+    return search_automata(parts, automata, own, options, shape)
 
 
-def search_automata(parts: PartChart, automata: Automata, own: Floats, options: DualOptions) -> Parse:
+def search_automata(
+    parts: PartChart, automata: Automata, own: Floats, options: DualOptions, shape: Shape = ANY
+) -> Parse:
     """The same for automata of any kind."""
     graph, longest = parts.graph, int(parts.graph.position[-1])
-    trees = make_tree_search(longest, parts.single_root, parts.projective)
+    trees: TreeSearch | ShapedSearch = make_tree_search(longest, parts.single_root, parts.projective)
+    if shape != ANY:
+        trees = make_shaped_search(longest, parts.single_root, shape)
     size = float(np.abs(automata.gain[np.isfinite(automata.gain)]).max(initial=1.0))
     slack = _TOLERANCE * max(1.0, size)
     trace = np.full((options.steps if options.trace else 0, 3), np.nan)
@@ -148,7 +156,7 @@ def search_automata(parts: PartChart, automata: Automata, own: Floats, options: 
     score, bound = float(state.incumbent[0]), float(state.least[0])
     if score == -np.inf:
         if bound == -np.inf:
-            raise parts.no_tree()
+            raise parts.no_tree() if shape == ANY else no_shape(shape, parts.place)
         raise InputError(
             f"{parts.place}no tree found in {outcome.steps + finished.steps} steps, nor proved that there is none",
             expected="more iterations, or exact=True with a larger budget",

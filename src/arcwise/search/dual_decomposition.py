@@ -9,20 +9,25 @@ terms gamma(i, j), the share beta of an arc's own score that the tree keeps, are
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from arcwise.kernels import kernel
+from arcwise.kernels import by_type, kernel
 from arcwise.parts.graph import Graph, Ints
 from arcwise.parts.tables import Floats
 from arcwise.search import eisner, spanning_tree
 from arcwise.search.automata import Automata, Flags, best_chain, chain_score, mark_chain
+from arcwise.search.lagrangian import Descent
+from arcwise.search.shaped_tree import Effort, ShapedRoom, make_shaped_room, shaped_tree
 from arcwise.search.status import FOUND
+from arcwise.trees.shapes import Shape, has_shape
 
 # How a descent ended: y = z; the bound met the best score seen; after so many steps; no tree scores more than -inf.
 AGREED, CLOSED, STOPPED, NOTHING = range(4)
 LEFT, RIGHT, UP = 1, 2, 4  # what of an automaton has changed
+# In the search for a tree of a class. If that gives up, the finish goes on.
+_EFFORT = Effort(Descent(20, 1.0, 10), 20, False, 0.0, 1e-10)
 
 
 class TreeSearch(NamedTuple):
@@ -42,7 +47,7 @@ def make_tree_search(longest: int, single_root: bool, projective: bool) -> TreeS
 
 
 @kernel
-def best_heads(S: Floats, trees: TreeSearch, heads: Ints) -> float:
+def best_heads(S: Floats, trees: TreeSearch | ShapedSearch, heads: Ints) -> float:
     """Fill in the best tree of a matrix; returns its value, -inf if there is none."""
     if trees.projective:
         code = eisner.eisner_tree(S, trees.single_root, trees.chart, heads)
@@ -56,6 +61,61 @@ def best_heads(S: Floats, trees: TreeSearch, heads: Ints) -> float:
     return value
 
 
+class ShapedSearch(NamedTuple):
+    """The same for trees of a class; `arcwise.search.shaped_tree` finds them."""
+
+    single_root: bool
+    projective: bool
+    room: spanning_tree.Room
+    chart: eisner.Chart
+    shape: Shape
+    shaped: ShapedRoom
+
+
+@kernel
+def make_shaped_search(longest: int, single_root: bool, shape: Shape) -> ShapedSearch:
+    """For sentences of up to `longest` words."""
+    return ShapedSearch(
+        single_root,
+        False,
+        spanning_tree.make_room(longest),
+        eisner.make_chart(0),
+        shape,
+        make_shaped_room(longest),
+    )
+
+
+@kernel
+def shaped_heads(S: Floats, trees: ShapedSearch, heads: Ints) -> float:
+    """Fill in the best tree of the class, and return a bound on all of them, -inf if there is none. If the search gives up, the bound
+    is above its value, and the tree need not be of the class.
+    """
+    return shaped_tree(S, trees.single_root, trees.shape, _EFFORT, trees.shaped, heads).bound
+
+
+@by_type
+def bounded_heads(S: Any, trees: Any, heads: Any) -> Any:
+    """Fill in the best tree of a matrix, of the class asked for; returns its value, or a bound on it."""
+    if trees.instance_class is ShapedSearch:
+        return lambda S, trees, heads: shaped_heads(S, trees, heads)
+    return lambda S, trees, heads: best_heads(S, trees, heads)
+
+
+@by_type
+def is_exact(trees: Any) -> Any:
+    """Whether `bounded_heads` returns the value of the tree."""
+    exact = trees.instance_class is TreeSearch
+    return lambda trees: exact
+
+
+@by_type
+def is_allowed(trees: Any, heads: Any) -> Any:
+    """Whether a tree is of the class."""
+    if trees.instance_class is ShapedSearch:
+        return lambda trees, heads: has_shape(heads, trees.shape)
+    return lambda trees, heads: True
+
+
 class Problem(NamedTuple):
     """A sentence to search. grand: whether automata fix the arc into their word. alive: arcs that a tree may have; alive[0] is True.
 
@@ -66,7 +126,7 @@ class Problem(NamedTuple):
     graph: Graph
     automata: Automata
     grand: bool
-    trees: TreeSearch
+    trees: TreeSearch | ShapedSearch
     alive: Flags
     slack: float
     vertices: Ints
@@ -158,7 +218,7 @@ def find_tree(problem: Problem, state: State) -> float:
         if problem.alive[b]:
             h, m = graph.position[graph.head[b]], graph.position[graph.modifier[b]]
             S[h, m] = max(S[h, m], state.u[b] + state.v[b])
-    value = best_heads(S, problem.trees, state.heads)
+    value: float = bounded_heads(S, problem.trees, state.heads)
     for b in range(1, arcs if value > -np.inf else 0):
         h, m = graph.position[graph.head[b]], graph.position[graph.modifier[b]]
         if state.heads[m] != h or not problem.alive[b] or state.u[b] + state.v[b] != S[h, m]:
@@ -266,7 +326,7 @@ def descend(problem: Problem, state: State, steps: Steps, votes: Ints, trace: Fl
         score = score_tree(problem, state)
         if k < len(trace):
             trace[k, 0], trace[k, 1], trace[k, 2] = bound, score, anew
-        if score > state.incumbent[0]:
+        if score > state.incumbent[0] and is_allowed(problem.trees, state.heads):
             state.incumbent[0] = score
             state.best_tree[:] = state.tree
         since += 1
@@ -279,11 +339,13 @@ def descend(problem: Problem, state: State, steps: Steps, votes: Ints, trace: Fl
             apart += state.z[b] != state.y[b]
             if problem.grand:
                 apart += state.up[b] != state.y[b]
-        if apart == 0:
+        if apart == 0 and is_exact(problem.trees):
             state.least[0] = min(bound, score)
             return Outcome(AGREED, k + 1, recomputed)
         if state.least[0] <= state.incumbent[0] + problem.slack:
             return Outcome(CLOSED, k + 1, recomputed)
+        if apart == 0:  # all agree, but on a tree that is not proved best
+            return Outcome(STOPPED, k + 1, recomputed)
         if steps.polyak > 0.0:
             if since >= steps.patience:
                 share, since = 0.5 * share, 0

@@ -28,6 +28,7 @@ from arcwise.search.dual_decomposition import (
     descend,
     find_modifiers,
     find_tree,
+    is_allowed,
     make_state,
     option_value,
     score_modifiers,
@@ -183,6 +184,15 @@ def fix_arcs(problem: Problem, state: State, alive: Flags) -> int:
 
 
 @kernel
+def _allowed(problem: Problem, tree: Ints) -> bool:
+    """Whether a tree, given by its arcs, is of the class asked for."""
+    graph, heads = problem.graph, np.full(len(tree), -1, np.int32)
+    for m in range(1, len(tree)):
+        heads[m] = graph.position[graph.head[tree[m]]]
+    return bool(is_allowed(problem.trees, heads))
+
+
+@kernel
 def climb(problem: Problem, state: State) -> bool:
     """Better the incumbent by changing one head at a time, as long as that helps: whether it did. Not for projective trees.
 
@@ -224,7 +234,7 @@ def climb(problem: Problem, state: State) -> bool:
                         y[old], y[b], tree[m] = False, True, b
                     else:
                         after = total
-                if after > before and score + after - before > score:
+                if after > before and score + after - before > score and _allowed(problem, tree):
                     score += after - before
                     improved = again = True
                 else:

@@ -24,6 +24,7 @@ from arcwise.search.chart import CHARTS, Chart, make_chart, make_levels
 from arcwise.search.constraints import Arc, constrain, each_of
 from arcwise.search.explain import explain
 from arcwise.search.part_polytopes import ALL, nonzeros
+from arcwise.search.pieces import check_jobs
 from arcwise.search.result import Parse
 from arcwise.search.second_order import TABLES
 from arcwise.search.sibling_automata import AUTOMATA
@@ -348,8 +349,7 @@ def for_each(
     **options: Any,
 ) -> Any:
     """What `work` makes of the chart of one table, or of each of several, shared among threads; it is told the number of each."""
-    if not isinstance(jobs, int) or jobs < 1:
-        raise InputError(f"jobs is {jobs!r}", expected="a number of threads, 1 or more")
+    check_jobs(jobs)
     if isinstance(scores, Parts):
         return work(part_chart(scores, required=required, forbidden=forbidden, **options), 0)
     constraints = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from arcwise.errors import InputError
 from arcwise.parts.matrices import Batch
@@ -14,10 +14,16 @@ T = TypeVar("T")
 _PIECE = 1 << 17  # a batch goes to the kernel in pieces of about so many scores: 1 MB
 
 
-def in_pieces(batch: Batch, jobs: int, work: Callable[[Batch, int], list[T]]) -> list[T]:
-    """What `work` makes of every matrix, in order. It gets pieces of the batch, and the number of a piece's first matrix."""
+def check_jobs(jobs: Any) -> int:
+    """A number of threads, if it is one."""
     if not isinstance(jobs, int) or jobs < 1:
         raise InputError(f"jobs is {jobs!r}", expected="a number of threads, 1 or more")
+    return jobs
+
+
+def in_pieces(batch: Batch, jobs: int, work: Callable[[Batch, int], list[T]]) -> list[T]:
+    """What `work` makes of every matrix, in order. It gets pieces of the batch, and the number of a piece's first matrix."""
+    check_jobs(jobs)
     pieces = list(_pieces(batch))
 
     def work_on(piece: slice) -> list[T]:

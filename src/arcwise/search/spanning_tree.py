@@ -46,6 +46,17 @@ _Nodes = Any  # an array of _NODE, whose fields kernels read as attributes
 _Scores = NDArray[np.float64]
 
 
+class Room(NamedTuple):
+    """Where the search works: used again for the next matrix. penalty[0]: what all root arcs must lose so that the tree found is the
+    best even if it need not have one root.
+    """
+
+    rows: _Scores
+    nodes: _Nodes
+    roots: NDArray[np.int64]
+    penalty: _Scores
+
+
 @kernel
 def _best_entering(S: _Scores, rows: _Scores, node: int, start: int) -> tuple[float, int]:
     """The best score of an arc into `node` from words `start` and on, and its head, the smallest on ties."""
@@ -132,8 +143,9 @@ def _contract_cycles(S: _Scores, rows: _Scores, nodes: _Nodes) -> int:
 
 
 @kernel
-def _keep_one_root(S: _Scores, rows: _Scores, nodes: _Nodes, count: int, roots: NDArray[np.int64]) -> int:
+def _keep_one_root(S: _Scores, rows: _Scores, nodes: _Nodes, count: int, room: Room) -> int:
     """Swap root arcs for others until one is left; returns the number of nodes, or -1 if that cannot be."""
+    roots = room.roots
     left = 0
     for word in range(1, S.shape[0]):
         node = nodes[word].outermost
@@ -152,6 +164,7 @@ def _keep_one_root(S: _Scores, rows: _Scores, nodes: _Nodes, count: int, roots: 
                 cheapest, least = i, cost
         if least == np.inf:
             return -1
+        room.penalty[0] = max(room.penalty[0], least)
         node = roots[cheapest]
         nodes[node].entering_score = nodes[node].other_score
         nodes[node].entering_head = nodes[node].other_head
@@ -193,40 +206,47 @@ def _expand(S: _Scores, rows: _Scores, nodes: _Nodes, count: int, heads: NDArray
         heads[entered] = h
 
 
-class Room(NamedTuple):
-    """Where the search works: used again for the next matrix."""
-
-    rows: _Scores
-    nodes: _Nodes
-    roots: NDArray[np.int64]
-
-
 @kernel
 def make_room(longest: int) -> Room:
     """Room for sentences of up to `longest` words: 8 bytes a pair of words."""
     size = longest + 1
-    return Room(np.empty((size, size)), np.empty(2 * size, _NODE), np.empty(size, np.int64))
+    return Room(np.empty((size, size)), np.empty(2 * size, _NODE), np.empty(size, np.int64), np.zeros(1))
+
+
+@kernel
+def _begin(S: _Scores, room: Room) -> int:
+    """Every word enters by its best head; a code as `spanning_trees` returns."""
+    rows, nodes = room.rows, room.nodes
+    code = best_heads(S, rows[0], room.roots)  # in arrays that are not used yet
+    if code == FOUND:
+        for v in range(S.shape[0]):
+            node = nodes[v]
+            node.entering_score, node.entering_head = rows[0, v], room.roots[v]
+            node.least_head, node.state = 0, _NEW
+            node.first_word = node.last_word = node.outermost = v
+        nodes[0].state = _REACHES_ROOT
+    return code
+
+
+@kernel
+def contract(S: _Scores, room: Room) -> int:
+    """Contract all cycles, whatever the number of roots: returns the number of nodes, or -1 if there is no tree."""
+    return _contract_cycles(S, room.rows, room.nodes) if _begin(S, room) == FOUND else -1
 
 
 @kernel
 def spanning_tree(S: _Scores, single_root: bool, room: Room, heads: NDArray[np.int32]) -> int:
     """The maximum spanning tree of one matrix, for other kernels; fills `heads` and returns a code as `spanning_trees` does."""
     rows, nodes = room.rows, room.nodes
-    heads[0] = -1
-    code = best_heads(S, rows[0], room.roots)  # in arrays that are not used yet
+    heads[0], room.penalty[0] = -1, 0.0
+    code = _begin(S, room)
     if code != FOUND:
         return code
-    for v in range(S.shape[0]):
-        node = nodes[v]
-        node.entering_score, node.entering_head = rows[0, v], room.roots[v]
-        node.least_head, node.state = 0, _NEW
-        node.first_word = node.last_word = node.outermost = v
-    nodes[0].state = _REACHES_ROOT
     count = _contract_cycles(S, rows, nodes)
     if count < 0:
         return NO_TREE
     if single_root:
-        count = _keep_one_root(S, rows, nodes, count, room.roots)
+        count = _keep_one_root(S, rows, nodes, count, room)
         if count < 0:
             return NO_SINGLE_ROOT
     _expand(S, rows, nodes, count, heads)

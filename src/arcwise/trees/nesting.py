@@ -50,7 +50,15 @@ def is_one_inherit(heads: ArrayLike) -> bool:
 
 @kernel
 def well_nested(order: Ints, position: Ints, size: Ints, blocks: Ints) -> bool:
-    """Two disjoint yields interleave only if those of two siblings do, and only if both siblings have gaps.
+    """Whether no two yields interleave."""
+    return interleaving(order, position, size, blocks)[0] == 0
+
+
+@kernel
+def interleaving(order: Ints, position: Ints, size: Ints, blocks: Ints) -> tuple[int, int]:
+    """Two siblings whose yields interleave; zeros if there are none.
+
+    Two disjoint yields interleave only if those of two siblings do, and only if both siblings have gaps.
 
     The words of such siblings are read from left to right. A yield is opened at its first word and closed at
     its last; the open ones form a stack, and a word of one that is not on top belongs to an interleaving.
@@ -86,32 +94,37 @@ def well_nested(order: Ints, position: Ints, size: Ints, blocks: Ints) -> bool:
                 stack[depth] = child
                 depth += 1
             elif stack[depth - 1] != child:
-                return False
+                return child, stack[depth - 1]
             unread[child] -= 1
             if unread[child] == 0:
                 depth -= 1
-    return True
+    return 0, 0
 
 
 @kernel
 def one_inherit(order: Ints, position: Ints, size: Ints, blocks: Ints) -> bool:
     """Whether all block degrees are 2 at most and no vertex has two children that inherit its gap."""
-    vertices = len(order)
-    for v in range(1, vertices):
+    return blocks[1:].max() <= 2 and inherited_twice(order, position, size, blocks)[0] == 0
+
+
+@kernel
+def inherited_twice(order: Ints, position: Ints, size: Ints, blocks: Ints) -> tuple[int, int, int]:
+    """A vertex and two of its children that inherit its gap; zeros if there is none. Block degrees are 2 at most."""
+    for v in range(1, len(order)):
         if blocks[v] == 1:
             continue
-        if blocks[v] > 2:
-            return False
         start, stop = position[v], position[v] + size[v]
         gap = order[start:stop].min()
         while dominates(position, size, v, gap):
             gap += 1
-        inheriting = 0
+        other = 0
         i = start + 1
         while i < stop:
-            words = order[i : i + size[order[i]]]
-            inheriting += words.min() < gap and words.max() > gap
-            i += size[order[i]]
-        if inheriting > 1:
-            return False
-    return True
+            child = order[i]
+            words = order[i : i + size[child]]
+            if words.min() < gap and words.max() > gap:
+                if other > 0:
+                    return v, other, child
+                other = child
+            i += size[child]
+    return 0, 0, 0
