@@ -89,6 +89,15 @@ def test_json(small: Path) -> None:
         },
         "well_nested_by_block_degree": {"1": 1},
         "ill_nested_by_block_degree": {"2": 1},
+        "by_class": {
+            "projective": 1,
+            "1-inherit": 1,
+            "2-well-nested": 1,
+            "2": 2,
+            "well-nested": 1,
+            "any": 2,
+        },
+        "smallest_class": {"2": 100.0},
         "by_gap_degree": {"0": 1, "1": 1},
         "by_edge_degree": {"0": 1, "1": 1},
         "by_roots": {"1": 1, "2": 1},
@@ -121,6 +130,17 @@ def test_text(small: Path) -> None:
     assert "5-8            1  50.00  ██████████████████████████████" in lines
     assert "two       2  25.00" in lines
     assert all(line == line.rstrip() for line in lines)
+
+
+def test_the_smallest_class(small: Path) -> None:
+    lines = analyze(small).stdout.splitlines()
+    assert "projective             1   50.00" in lines
+    assert "2                      2  100.00  the smallest that covers 99%" in lines
+    lines = analyze(small, "--cover", "50").stdout.splitlines()
+    assert "projective             1   50.00  the smallest that covers 50%" in lines
+    (report,) = json.loads(analyze(small, "--cover", "50", "--format", "json").stdout)["treebanks"]
+    assert report["smallest_class"] == {"projective": 50.0}
+    assert analyze(small, "--cover", "101").exit_code == 2
 
 
 def test_several_files_and_all_of_them(small: Path, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from itertools import count
 from pathlib import Path
 
 import click
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -292,6 +293,61 @@ def test_a_model_of_third_order(run, tmp_path):
     assert result.exit_code == 0, result.output
     assert "# rank = 2" in result.output
     assert "ArcProb=" in result.output
+
+
+def test_shapes(run, tmp_path):
+    """What is chosen is said, and stored; learning does not depend on it."""
+    options = ["--gold-tags", *QUICK, "--epochs", 1]
+    code, _, err = run(TRAIN, "-o", tmp_path / "auto", "--shape", "auto", *options)
+    assert code == 0, err
+    assert "note: shape 1-inherit: the smallest class that covers 99% of the training trees (100.00%)" in err
+    assert ", exactly one root, trees of shape 1-inherit\n" in err
+    code, _, err = run(TRAIN, "-o", tmp_path / "named", "--shape", "2-well-nested", *options)
+    assert (code, "note: shape" in err) == (0, False)
+    code, _, err = run(TRAIN, "-o", tmp_path / "any", *options)
+    assert (code, "of shape" in err) == (0, False)
+    models = {name: load(tmp_path / name).model for name in ("auto", "named", "any")}
+    shapes = {name: model.settings.shape for name, model in models.items()}
+    assert shapes == {"auto": "1-inherit", "named": "2-well-nested", "any": "any"}
+    for name, array in models["any"].arrays.items():
+        np.testing.assert_array_equal(models["auto"].arrays[name], array)
+    unknown = read_conllu(TRAIN)[0].to_bytes().replace(b"\t0\troot", b"\t_\t_")
+    (tmp_path / "partial.conllu").write_bytes(unknown)
+    code, _, err = run(
+        tmp_path / "partial.conllu",
+        "-o",
+        tmp_path / "partial",
+        "--shape",
+        "auto",
+        *options,
+        "--labels",
+        "joint",
+    )
+    assert (code, load(tmp_path / "partial").model.settings.shape) == (0, "any"), err
+    assert "note: no training sentence has a whole tree to choose a shape by" in err
+
+
+def test_shapes_and_charts(run, tmp_path):
+    options = ["--projective", "--gold-tags", *QUICK, "--epochs", 1, "--shape"]
+    code, _, err = run(TRAIN, "-o", tmp_path / "model", *options, "auto")
+    assert (code, load(tmp_path / "model").model.settings.shape) == (0, "projective"), err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--shape", "round"], "shape 'round', expected any, projective, 1-inherit, well-nested"),
+        (
+            ["--projective", "--shape", "2"],
+            "shape '2' with the projective search eisner, expected any or proj",
+        ),
+        (["--order", 2, "--learner", "log-linear", "--shape", "auto"], "which finds all trees"),
+    ],
+)
+def test_shapes_that_make_no_sense(run, tmp_path, options, message):
+    code, out, err = run(TRAIN, "-o", tmp_path / "model", *options)
+    assert (code, out) == (2, "")
+    assert message in err
 
 
 # Learners

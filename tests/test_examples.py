@@ -10,6 +10,7 @@ import pytest
 
 FOLDER = Path(__file__).parent.parent / "examples"
 EXPECTED = {
+    "constraints.py": ["no tree has all of these together: subtree 4-8; head-inside 11 4-8"],
     "decode_scores.py": [
         "saw -> John",
         "certified True",

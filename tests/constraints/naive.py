@@ -46,7 +46,11 @@ def tag_is(tag, v, upos, xpos):
 
 
 def of_group(labels, names):
-    return [i for i, name in enumerate(names) if any(name == a or name.split(":")[0] == a for a in labels)]
+    return [
+        i
+        for i, name in enumerate(names)
+        if any(name == a.rstrip(":") or name.split(":")[0] == a for a in labels)
+    ]
 
 
 def descendants(word, heads):
@@ -135,7 +139,7 @@ def constraint_of(draw, n, labels=3, tags=True):
         return kind(first, last)
     if kind in (HeadInside, HeadOutside):
         return kind(words, first, last)
-    group = draw(st.lists(st.sampled_from(NAMES[:labels]), min_size=1, max_size=2))
+    group = draw(st.lists(st.sampled_from([*NAMES[:labels], "obj:"]), min_size=1, max_size=2))
     maybe_head = draw(st.sampled_from([None, None, head]))
     if kind is AtMostOne:
         return AtMostOne(group, maybe_head)

@@ -87,6 +87,27 @@ def test_round_trip(tmp_path: Path) -> None:
         assert Parser(model).parse_to_bytes(block).tobytes() == parser.parse_to_bytes(block).tobytes()
 
 
+def test_shapes(tmp_path: Path) -> None:
+    """A shape is stored; a model without one is written as it always was, and read as one of any shape."""
+    for shape in ("any", "projective", "1-inherit", "2-well-nested", "3", "well-nested"):
+        model = replace(tiny(), settings=replace(TINY, shape=shape))
+        save_model(model, tmp_path / "model")
+        header, _ = read_sealed(tmp_path / "model", "arcwise model")
+        assert ("shape" in header["settings"]) == (shape != "any")
+        assert load_model(tmp_path / "model").settings == model.settings
+        assert str(model.weights().shape) == shape
+    assert (
+        str(replace(tiny(), settings=Settings(search="eisner", shape="projective")).weights().shape) == "any"
+    )
+    header["settings"]["shape"] = "round"
+    write_sealed(tmp_path / "model", "arcwise model", header, tiny().arrays)
+    refused(tmp_path / "model", "shape 'round', expected any, projective")
+    with pytest.raises(InputError, match="shape '2' with the projective search eisner, expected any or proj"):
+        Settings(search="eisner", shape="2")
+    with pytest.raises(InputError, match="shape '2' with belief-propagation, expected any"):
+        Settings(search="belief-propagation", shape="2")
+
+
 def test_names_of_any_script(tmp_path: Path) -> None:
     model = replace(tiny(), names=("root", "obl:é", "名", 'a"\\b'))
     save_model(model, tmp_path / "model")

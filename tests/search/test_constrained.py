@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,7 +17,7 @@ from tests.constraints.naive import NAMES, constraint_of, labelled_trees, satisf
 from tests.parts import naive
 
 # What is searched, and how: arcs alone or with siblings, and options of `decode`.
-SEARCHES = {
+SEARCHES: dict[str, tuple[list[str], dict[str, Any]]] = {
     "spanning-tree": ([], {}),
     "eisner": ([], {"projective": True}),
     "branch-and-bound": ([], {"block_degree": 2, "well_nested": True}),
@@ -37,8 +39,8 @@ def test_finds_the_best_tree(name, data, n, single_root, seed):
     shape = Shape(options.get("block_degree", 0), options.get("well_nested", False))
     trees = all_trees(n, single_root, projective=options.get("projective", False))
     trees = trees[satisfying(constraints, trees, np.zeros_like(trees))]
-    trees = [heads for heads in trees if has_shape(heads, shape)]
-    best = max((naive.score(drawn, heads) for heads in trees), default=-np.inf)
+    members = [heads for heads in trees if has_shape(heads, shape)]
+    best = max((naive.score(drawn, heads) for heads in members), default=-np.inf)
     scores = Scores(**drawn) if tables else drawn["arcs"]
     if best == -np.inf:
         with pytest.raises(NoTreeError):
@@ -48,7 +50,7 @@ def test_finds_the_best_tree(name, data, n, single_root, seed):
     assert parse.certified
     assert parse.score == pytest.approx(best)
     assert naive.score(drawn, parse.heads) == pytest.approx(best)
-    assert any(np.array_equal(parse.heads, heads) for heads in trees)
+    assert any(np.array_equal(parse.heads, heads) for heads in members)
 
 
 @pytest.mark.parametrize("projective", [True, False])
@@ -58,9 +60,10 @@ def test_labels_are_chosen_with_the_arcs(projective, data, n, single_root, seed)
     names = NAMES[:3]
     constraints = data.draw(st.lists(constraint_of(n, labels=3, tags=False), min_size=1, max_size=3))
     arcs = [(h, m) for m in range(1, n + 1) for h in range(n + 1) if h != m for _ in names]
-    graph = ArcGraph(n, arcs, labels=[*names] * (len(arcs) // len(names)))
+    arc_labels = [*names] * (len(arcs) // len(names))
+    graph = ArcGraph(n, arcs, labels=arc_labels)
     own = np.random.default_rng(seed).integers(-4, 5, len(arcs)).astype(float)
-    own_of = dict(zip(zip(*np.array(arcs).T.tolist(), graph.labels, strict=True), own.tolist(), strict=True))
+    own_of = dict(zip(zip(*np.array(arcs).T.tolist(), arc_labels, strict=True), own.tolist(), strict=True))
     trees, labels = labelled_trees(n, len(names), single_root, projective)
     good = satisfying(constraints, trees, labels, names)
     best = max(

@@ -31,11 +31,18 @@ _BAR = 30  # characters of the longest bar of a histogram
 @click.option(
     "--skip-bad", is_flag=True, help="Leave out malformed sentences and those without a tree, and count them."
 )
-def command(treebanks: tuple[str, ...], form: str, skip_bad: bool) -> None:
+@click.option(
+    "--cover", type=click.FloatRange(0, 100), default=99, show_default=True, metavar="PERCENT",
+    help="Name the smallest class of trees that covers so many of the sentences.",
+)  # fmt: skip
+def command(treebanks: tuple[str, ...], form: str, skip_bad: bool, cover: float) -> None:
     """Count the shapes, lengths, arcs, labels and roots of the trees in each TREEBANK.
 
     Treebanks are CoNLL-U, CoNLL-X, CoNLL-2008 or CoNLL-2009 files, plain or compressed, or `-` for standard
     input. Several are reported one by one and, as text and JSON, all together.
+
+    Classes of trees go from projective to any, by block degree and well-nestedness. The smallest that covers --cover percent is what
+    `arcwise train --shape auto` has a model keep to.
 
     \b
     Example:
@@ -45,17 +52,17 @@ def command(treebanks: tuple[str, ...], form: str, skip_bad: bool) -> None:
     structures = _measure(treebanks, skip_bad)
     if form == "json":
         report: dict[str, object] = {
-            "treebanks": [{"name": name, **_numbers(one)} for name, one in structures]
+            "treebanks": [{"name": name, **_numbers(one, cover)} for name, one in structures]
         }
         if len(structures) > 1:
-            report["all"] = _numbers(_total(structures))
+            report["all"] = _numbers(_total(structures), cover)
         click.echo(json.dumps(report, ensure_ascii=False, indent=2))
     elif form == "csv":
-        _write_csv(structures)
+        _write_csv(structures, cover)
     else:
         if len(structures) > 1:
             structures.append((f"all {len(structures)} treebanks", _total(structures)))
-        _print_text(structures)
+        _print_text(structures, cover)
 
 
 def _measure(treebanks: tuple[str, ...], skip_bad: bool) -> list[tuple[str, Structure]]:
@@ -86,9 +93,11 @@ def _total(structures: list[tuple[str, Structure]]) -> Structure:
     return total
 
 
-def _numbers(structure: Structure) -> Numbers:
+def _numbers(structure: Structure, cover: float) -> Numbers:
     """All counts, by name, with those that have a parameter as an inner dictionary."""
-    s = structure
+    from arcwise.evaluation.structure import smallest_class
+
+    s, classes, smallest = structure, structure.classes, smallest_class(structure, cover / 100)
     sentences, words, between = max(1, s.sentences), max(1, s.words), max(1, s.arc_lengths.total())
     return {
         "sentences": s.sentences,
@@ -116,6 +125,8 @@ def _numbers(structure: Structure) -> Numbers:
         },
         "well_nested_by_block_degree": _by_number(_degrees(s, well_nested=True)),
         "ill_nested_by_block_degree": _by_number(_degrees(s, well_nested=False)),
+        "by_class": {str(shape): trees for shape, trees in classes.items()},
+        "smallest_class": {str(smallest): 100 * classes[smallest] / sentences},
         "by_gap_degree": _by_number(_gap_degrees(s)),
         "by_edge_degree": _by_number(s.edge_degrees),
         "by_roots": _by_number(s.roots),
@@ -144,12 +155,12 @@ def _by_frequency(counts: Counter[str]) -> list[tuple[str, int]]:
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
 
-def _write_csv(structures: list[tuple[str, Structure]]) -> None:
+def _write_csv(structures: list[tuple[str, Structure]], cover: float) -> None:
     """One number a line."""
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(["treebank", "measure", "item", "value"])
     for treebank, structure in structures:
-        for measure, value in _numbers(structure).items():
+        for measure, value in _numbers(structure, cover).items():
             items = value.items() if isinstance(value, dict) else [("", value)]
             writer.writerows([treebank, measure, item, number] for item, number in items)
 
@@ -162,8 +173,10 @@ class Table(NamedTuple):
     rows: list[list[Cell]]
 
 
-def _tables(structure: Structure) -> Iterator[Table]:
-    s = structure
+def _tables(structure: Structure, cover: float) -> Iterator[Table]:
+    from arcwise.evaluation.structure import smallest_class
+
+    s, smallest = structure, smallest_class(structure, cover / 100)
     sentences, arcs, between = s.sentences, s.words, s.arc_lengths.total()
     right_arcs = between - s.left_arcs
     yield Table(
@@ -193,6 +206,15 @@ def _tables(structure: Structure) -> Iterator[Table]:
         "Sentences by block degree and nesting",
         ["block degree", "well-nested", "%", "ill-nested", "%"],
         [[_capped_name(d, 4), *_share(well[d], sentences), *_share(ill[d], sentences)] for d in range(1, 6)],
+    )
+    mark = f"the smallest that covers {cover:g}%"
+    yield Table(
+        "Sentences by class",
+        ["class", "sentences", "%", ""],
+        [
+            [str(shape), *_share(trees, sentences), mark if shape == smallest else ""]
+            for shape, trees in s.classes.items()
+        ],
     )
     gap, edge = _capped(_gap_degrees(s), 3), _capped(s.edge_degrees, 3)
     yield Table(
@@ -247,17 +269,17 @@ def _histogram(counts: Counter[int]) -> list[list[Cell]]:
     return rows
 
 
-def _print_text(structures: list[tuple[str, Structure]]) -> None:
+def _print_text(structures: list[tuple[str, Structure]], cover: float) -> None:
     if sys.stdout.isatty():
-        _print_rich(structures)
+        _print_rich(structures, cover)
         return
     for name, structure in structures:
         click.echo(f"{name}\n{'=' * len(name)}\n")
-        for table in _tables(structure):
+        for table in _tables(structure, cover):
             click.echo(f"{table.title}\n{_aligned(table)}\n")
 
 
-def _print_rich(structures: list[tuple[str, Structure]]) -> None:
+def _print_rich(structures: list[tuple[str, Structure]], cover: float) -> None:
     from rich import box
     from rich.console import Console
     from rich.markup import escape
@@ -266,7 +288,7 @@ def _print_rich(structures: list[tuple[str, Structure]]) -> None:
     console = Console()
     for name, structure in structures:
         console.rule(escape(name))
-        for table in _tables(structure):
+        for table in _tables(structure, cover):
             drawn = RichTable(title=table.title, title_justify="left", box=box.SIMPLE_HEAD)
             for at, column in enumerate(table.columns):
                 drawn.add_column(column, justify="right" if _is_numeric(table, at) else "left")

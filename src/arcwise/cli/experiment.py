@@ -192,6 +192,34 @@ def pricing(
 
 
 @command.command()
+@_treebanks
+@_table
+@_write
+@_epochs
+@_models
+@click.option(
+    "--part", type=click.Choice(["dev", "test"]), default="dev", show_default=True, help="Which files are parsed."
+)  # fmt: skip
+@click.option(
+    "--nodes", type=click.IntRange(1), default=2000, show_default=True,
+    help="After which the paper's branch and bound gives up on a sentence.",
+)  # fmt: skip
+def shapes(
+    treebanks: tuple[Path, ...], output: Path, write: Path | None, epochs: int, models: Path | None, part: str, nodes: int
+) -> None:  # fmt: skip
+    """Trees of the smallest class that covers 99% of a treebank: by spanning trees (MSA), Eisner's chart, Lagrangian relaxation (LR),
+    branch and bound (B&B), and MSA/Eisner, as in tables 1, 2 and 3 and figure 2 of Corro et al. 2016.
+
+    The table is rewritten after every treebank. A run that was stopped goes on with the models that it left.
+    """
+    from arcwise.experiments.shapes import shapes, tables
+
+    table = partial(shapes, part=part, nodes=nodes)
+    rows = _grow(table, treebanks, output, write, epochs, models, 1, "shapes")
+    _show(list(tables(rows, part)), "shapes", write)
+
+
+@command.command()
 @click.argument("treebank", type=_folder)
 @_table
 @_write

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from io import BytesIO
+from itertools import count
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, cast
@@ -36,6 +37,8 @@ from arcwise.errors import InputError, ModelError
 from arcwise.treebank.formats import CONLLU, FORMATS, Format, looks_like_columns
 
 if TYPE_CHECKING:
+    from arcwise.constraints import ConstraintFile
+    from arcwise.pipeline.constraining import Constraints
     from arcwise.pipeline.parser import Parser, Trees
     from arcwise.text.lines import Split
     from arcwise.treebank.block import Block
@@ -53,13 +56,15 @@ _RAW = ("text", "sentences", "words", "vertical")  # input that is no treebank
 class _Tally:
     """What was parsed: sentences, words, how many sentences were too long for one search, and how many trees are proved best.
 
-    worst: the largest gap. reports: by block, of every sentence, what dual decomposition took.
+    repaired: sentences whose trees constraints changed. worst: the largest gap. reports: by block, of every sentence, what dual
+    decomposition took.
     """
 
     sentences: int = 0
     words: int = 0
     cut: int = 0
     certified: int = 0
+    repaired: int = 0
     worst: float = 0.0
     reports: list[Any] = field(default_factory=list)
 
@@ -68,6 +73,8 @@ class _Tally:
         self.words += len(block.heads)
         self.cut += len(trees.whole) - int(trees.whole.sum())
         self.certified += int(trees.certified.sum())
+        if trees.repaired is not None:
+            self.repaired += int(trees.repaired.sum())
         if trees.report.any():
             self.worst = max(self.worst, float((trees.bounds - trees.scores).max()))
             self.reports.append(trees.report)
@@ -98,6 +105,10 @@ class _Tally:
 )  # fmt: skip
 @click.option("--keep", is_flag=True, help="Keep the heads and labels that FILE has, and find the others.")
 @click.option(
+    "--constraints", "constraint_file", metavar="RULES", type=click.Path(),
+    help="Find the best trees that satisfy the constraints in this file, one a line; see above.",
+)  # fmt: skip
+@click.option(
     "--confidence", is_flag=True,
     help="Write how likely each arc, each label and the whole tree is, in MISC and a comment.",
 )  # fmt: skip
@@ -113,6 +124,11 @@ class _Tally:
     "--decoder", metavar="D",
     help="How to search: a model of order 2 or 3 has dual and dual-projective, one of order 2 also lp, ilp and price; others have "
     "that which they were trained for.",
+)  # fmt: skip
+@click.option(
+    "--shape", metavar="S",
+    help="The class of trees to find, if not the model's own: any, projective, 1-inherit, well-nested, a block degree like 2, or "
+    "2-well-nested.",
 )  # fmt: skip
 @exact_option
 @iterations_option
@@ -154,10 +170,12 @@ def command(
     output_format: str | None,
     width: int | None,
     keep: bool,
+    constraint_file: str | None,
     confidence: bool,
     nbest: int | None,
     min_risk: bool,
     decoder: str | None,
+    shape: str | None,
     exact: bool,
     iterations: int,
     budget: int,
@@ -190,6 +208,18 @@ def command(
     `# tree_prob = `; the first is the one that is written without it. All trees are those of the arcs that the pruner keeps,
     with what --keep gives: that is certain then. A sentence that is parsed in pieces has its best tree and no probabilities.
 
+    --constraints RULES: every line of this file is a constraint on all sentences, or on one if @ and its sent_id or its number
+    in FILE stand before it. The tree written is the best that satisfies them, exactly, arcs and labels together: where the best
+    tree of all does, that one. If no tree does, the run ends with the fewest constraints that no tree satisfies together.
+    With --keep, MISC of a word may ask for the same: Root=Yes, Leaf=Yes, Subtree=3-7, HeadInside=3-7, HeadOutside=3-7,
+    NoHead=2,5, Labels=nsubj,obj, NoLabels=det, AtMostOne=nsubj. An example of RULES:
+
+    \b
+      at-most-one nsubj,csubj          # of these labels and their subtypes, at each head
+      no-labels obj tag=ADJ            # also labels, word=, head=, head-tag=; tags of UPOS, or XPOS=JJ
+      @weblog-12 subtree 3-7           # also together 3-7, head-inside 2 3-7, head-outside 2 3-7
+      @4 arc 5 2                       # head and word; also no-arc 5 2, root 5, leaf 2
+
     Models of order 2 and 3 over all trees are searched by dual decomposition (--decoder dual), which proves nearly all trees
     best, and by fixing arcs and branching where it does not: every tree is proved best, or the summary says how large a gap
     is left. --no-exact writes the best tree seen in K steps. --decoder dual-projective finds the best projective tree.
@@ -217,6 +247,7 @@ def command(
       arcwise parse --text "Our neighbours did not believe it."
       arcwise parse book.txt -o book.conllu --jobs 2
       arcwise parse half-done.conllu --keep --model my.arcwise -o done.conllu
+      arcwise parse book.txt --constraints rules.txt -o book.conllu
       arcwise parse --text "They saw her duck." --nbest 3
       zcat text.conllu.gz | arcwise parse --model my.arcwise -f json | head
       arcwise parse --text "Draw me." -f svg -o trees.svg
@@ -233,16 +264,22 @@ def command(
         raise click.UsageError(
             "--trace goes with the best tree only, without --nbest, --min-risk and --confidence"
         )
+    if constraint_file is not None and (nbest is not None or min_risk or confidence or trace is not None):
+        raise click.UsageError(
+            "--constraints goes with the best tree only, without --nbest, --min-risk, --confidence and --trace"
+        )
     started = perf_counter()
     on_screen = output == "-" and sys.stdout.isatty()  # then the trees themselves show the progress
     with progress_bar(not quiet, only_compiling=on_screen) as show:
+        from arcwise.constraints import read_constraints
         from arcwise.pipeline.parser import load
         from arcwise.pipeline.streaming import map_in_order
         from arcwise.treebank.writing import open_output
 
+        rules = None if constraint_file is None else read_constraints(constraint_file)
         parser = load(model).searching(
             decoder, exact=exact, iterations=iterations, budget=budget, rule=rule,
-            relaxation=relaxation, connected=connected, seconds=seconds, pruned=pruned, lazy=lazy,
+            relaxation=relaxation, connected=connected, seconds=seconds, pruned=pruned, lazy=lazy, shape=shape,
         )  # fmt: skip
         if retag and parser.tagger is None:
             raise ModelError(
@@ -268,13 +305,16 @@ def command(
 
             tracer = None if trace is None else Tracer(trace, parser)
 
-            def parse(block: Block) -> tuple[Block, Trees, Any]:
+            def parse(given: tuple[Block, Constraints]) -> tuple[Block, Trees, Any]:
+                block, constraints = given
                 block = parser.tag_block(block, anew=retag)
                 if tracer is not None:
                     trees = tracer.parse(block, keep)
                     return block, trees, render.block(parser, block, trees)
                 if nbest is None:
-                    trees = parser.parse_block(block, keep, confidence=confidence, min_risk=min_risk)
+                    trees = parser.parse_block(
+                        block, keep, confidence=confidence, min_risk=min_risk, constraints=constraints
+                    )
                     return block, trees, render.block(parser, block, trees)
                 copies, trees = parser.k_best_block(block, nbest, keep, confidence=confidence)
                 return block, trees, render.block(parser, copies, trees)
@@ -288,13 +328,30 @@ def command(
             with (
                 open_output(output, interrupted=None if output_format in PICTURES else kept) as file,
                 tracer or nullcontext(),
-                closing(map_in_order(parse, reader, 1 if tracer else jobs)) as parsed,
+                closing(map_in_order(parse, _constrained(reader, rules), 1 if tracer else jobs)) as parsed,
             ):
                 for data in render.document(counted_parts(parsed)):
                     file.write(data)
     if not quiet and not (on_screen and text is not None):
         describe = describe_programs if decoder in ("lp", "ilp", "price") else describe_search
         _summary(tally, reader, jobs, parser.longest, loaded - started, perf_counter() - loaded, describe)
+    for selector in [] if rules is None else rules.unmatched():
+        say(f"{constraint_file}: no sentence is {selector}")
+
+
+def _constrained(
+    reader: Iterable[Block], rules: ConstraintFile | None
+) -> Iterator[tuple[Block, Constraints]]:
+    """Blocks with the constraints on all sentences or, if some have their own, on each; none if there are no rules."""
+    numbers = count(1)
+    selective = rules is not None and bool(rules.unmatched())  # none has matched yet
+    for block in reader:
+        if rules is None:
+            yield block, []
+        elif selective:
+            yield block, [rules.of(next(numbers), sentence.sent_id) for sentence in block]
+        else:
+            yield block, rules.of(1, None)
 
 
 class _TextReader:
@@ -394,6 +451,8 @@ def _summary(
     )
     if tally.cut:
         say(f"{counted(tally.cut, 'sentence')} of more than {longest} words parsed in pieces of this length")
+    if tally.repaired:
+        say(f"constraints changed the trees of {counted(tally.repaired, 'sentence')}")
     if tally.reports:
         for line in describe(tally.reports, tally.certified, tally.sentences, tally.worst):
             say(line)

@@ -100,6 +100,11 @@ _SIZES: dict[str, dict[str, int]] = {
     help="Whether a tree has exactly one root; as the treebank has it if not given.",
 )  # fmt: skip
 @click.option(
+    "--shape", default="any", show_default=True, metavar="NAME",
+    help="Of the trees that the model finds: any, projective, 1-inherit, 2 (block degree), 2-well-nested, 3 and so on, well-nested; "
+    "auto for the smallest class that covers 99% of TRAIN (as `arcwise analyze` tells).",
+)  # fmt: skip
+@click.option(
     "--size", type=click.Choice(list(_SIZES)), default="normal", show_default=True,
     help="Of the model's tables of weights.",
 )  # fmt: skip
@@ -148,6 +153,8 @@ def command(
     model2 (siblings, tri-siblings, and the outermost grandchildren and grand-siblings). Log-linear models of order 2 over all trees
     score siblings and grandchildren by belief propagation, approximately.
 
+    With --shape every tree found belongs to a class of trees, and is the best one of that class; learning looks at all trees.
+
     Learners: perceptron and mira move the weights from the tree found to the right one; log-linear and max-margin minimise an
     objective, C/2 |w|^2 plus a loss a sentence, by an optimiser: sgd and adagrad (stochastic gradients), eg (exponentiated
     gradient on the dual), for log-linear also batch-eg, lbfgs and cg (of these an epoch is ten iterations over all sentences). Labels
@@ -160,6 +167,7 @@ def command(
       arcwise train train.conllu --dev dev.conllu -o small.arcwise --size small --epochs 5
       arcwise train train.conllu --dev dev.conllu -o second.arcwise --order 2
       arcwise train train.conllu --dev dev.conllu -o third.arcwise --order 3 --projective
+      arcwise train train.conllu --dev dev.conllu -o nested.arcwise --shape auto
       arcwise train train.conllu --dev dev.conllu -o crf.arcwise --learner log-linear --tune
     """
     from arcwise.cli.training_report import training_report
@@ -224,6 +232,8 @@ def _summary(parser: Parser, output: str, seconds: float) -> None:
         say(f"norm of the gradient: {share:.2g} of that at the start")
     say(f"trained in {duration(seconds)}, {duration(process_time())} of CPU time with loading")
     roots = "exactly one root" if parser.single_root else "several roots allowed"
+    shape = parser.model.settings.shape
+    roots += "" if shape == "any" else f", trees of shape {shape}"
     megabytes = Path(output).stat().st_size / 1e6
     say(f"model: {output}, {megabytes:.1f} MB, {counted(len(parser.labels), 'label')}, {roots}")
     say(f"parse with it: arcwise parse text.conllu --model {output} -o parsed.conllu")

@@ -165,11 +165,12 @@ def _of_labels(constraint: AtMostOne | Labels, names: tuple[str, ...] | None) ->
 
 @lru_cache(maxsize=1024)
 def covers(label: str, names: tuple[str, ...]) -> Flags:
-    """Which of the names a label stands for: itself, and its subtypes if it has no colon.
+    """Which of the names a label stands for: itself, and its subtypes if it has no colon. One that ends in a colon has none.
 
-    >>> covers("obj", ("obj", "obj:x", "objet")), covers("obj:x", ("obj", "obj:x", "objet"))
-    (array([ True,  True, False]), array([False,  True, False]))
+    >>> names = ("obj", "obj:x", "objet")
+    >>> [covers(label, names).tolist() for label in ("obj", "obj:x", "obj:")]
+    [[True, True, False], [False, True, False], [True, False, False]]
     """
-    covered = np.array([label in (name, name.partition(":")[0]) for name in names], np.bool_)
+    covered = np.array([label in (name, name.partition(":")[0], f"{name}:") for name in names], np.bool_)
     covered.flags.writeable = False
     return covered

@@ -164,16 +164,17 @@ def from_misc(word: int, misc: str) -> list[Constraint]:
     found: list[Constraint] = []
     for item in misc.split("|"):
         key, _, value = item.partition("=")
-        if key not in _KEYS:
+        if key not in KEYS:
             continue
         try:
             found += _of_key(key, value, word)
         except (_MalformedError, InputError):
-            raise InputError(f"{item} in MISC", expected=_KEYS[key], token=str(word)) from None
+            raise InputError(f"{item} in MISC", expected=KEYS[key], token=str(word)) from None
     return found
 
 
-_KEYS = {
+# The keys of MISC that say something of a word, and what they look like.
+KEYS = {
     "Root": "Root=Yes",
     "Leaf": "Leaf=Yes",
     "Subtree": "Subtree=FIRST-LAST, a span that holds the word",

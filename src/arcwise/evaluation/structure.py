@@ -17,6 +17,7 @@ from arcwise.trees.blocks import count_blocks
 from arcwise.trees.edges import count_edge_degrees
 from arcwise.trees.nesting import one_inherit, well_nested
 from arcwise.trees.preorder import preorder
+from arcwise.trees.shapes import ANY, ONE_INHERIT, PROJECTIVE, Shape
 
 
 @dataclass(slots=True)
@@ -53,11 +54,24 @@ class Structure:
 
     @property
     def nonprojective_sentences(self) -> int:
-        return self.sentences - self.block_degrees[1, True] - self.block_degrees[1, False]
+        return self.sentences - self.block_degrees[1, True]
 
     @property
     def ill_nested(self) -> int:
         return sum(sentences for (_, nested), sentences in self.block_degrees.items() if not nested)
+
+    @property
+    def classes(self) -> dict[Shape, int]:
+        """How many trees belong to each class, the smallest first: block degrees up to the greatest there is, but 2 at least."""
+        found = {PROJECTIVE: self.block_degrees[1, True], ONE_INHERIT: self.one_inherit}
+        for degree in range(2, max([2, *(degree for degree, _ in self.block_degrees)]) + 1):
+            for nested in (True, False):
+                found[Shape(degree, nested)] = sum(
+                    trees
+                    for (blocks, well), trees in self.block_degrees.items()
+                    if blocks <= degree and well >= nested
+                )
+        return found | {Shape(well_nested=True): self.sentences - self.ill_nested, ANY: self.sentences}
 
     @property
     def several_roots(self) -> int:
@@ -114,6 +128,20 @@ def measure_structure(
         if on_block is not None:
             on_block(block)
     return structure
+
+
+def smallest_class(structure: Structure, share: float = 0.99) -> Shape:
+    """The first of the `classes` that at least this share of the trees belongs to; ANY if there are no trees.
+
+    Corro et al. (2016), Section 7.1, choose so among bounded block degrees with and without well-nestedness.
+
+    >>> degrees = Counter({(1, True): 190, (2, True): 9, (2, False): 1})
+    >>> structure = Structure(lengths=Counter({9: 200}), block_degrees=degrees, one_inherit=195)
+    >>> str(smallest_class(structure)), str(smallest_class(structure, 0.95)), str(smallest_class(structure, 1.0))
+    ('2-well-nested', 'projective', '2')
+    """
+    sentences = max(1, structure.sentences)
+    return next((shape for shape, trees in structure.classes.items() if trees / sentences >= share), ANY)
 
 
 def _measure_block(block: Block, skip_bad: bool) -> Structure:

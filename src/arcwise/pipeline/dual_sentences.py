@@ -17,8 +17,10 @@ from arcwise.parts.arcs import keep_heads, make_arcs, prune
 from arcwise.pipeline.chart_sentences import part_tables
 from arcwise.pipeline.sentences import Weights, label_tree
 from arcwise.search.dual import begin, search
-from arcwise.search.dual_decomposition import best_heads, make_tree_search
+from arcwise.search.dual_decomposition import ShapedSearch, TreeSearch, best_heads, is_allowed
+from arcwise.search.eisner import eisner_tree, make_chart
 from arcwise.search.sibling_automata import sibling_automata
+from arcwise.search.status import FOUND
 
 # The columns of a report: steps of dual decomposition, times the automata there are, those computed anew, and how it ended; what the
 # finish took.
@@ -42,7 +44,7 @@ def parse_with_automata(
     starts: NDArray[np.int64],
     weights: Weights,
     effort: Effort,
-    projective: bool,
+    trees: TreeSearch | ShapedSearch,
     heads: NDArray[np.int32],
     labels: NDArray[np.int32],
     scores: NDArray[np.float64],
@@ -52,7 +54,7 @@ def parse_with_automata(
 ) -> int:
     """The best labelled tree of every sentence among the arcs that the pruner keeps; returns how many arcs it kept.
 
-    Arguments as of `arcwise.pipeline.sentences.parse_sentences`. projective: whether trees must be.
+    Arguments as of `arcwise.pipeline.sentences.parse_sentences`. trees: of which class they must be.
     bounds: filled with a proven upper bound on the score of every tree of a sentence, that of the tree itself if it is proved
     best. report: (sentences, REPORT), filled. trace: (steps, 3) filled with bound, score and automata computed anew of every step
     of the last sentence, or (0, 3).
@@ -63,7 +65,6 @@ def parse_with_automata(
         make_tokens(longest, templates.end),
         make_part_tokens(longest, weights.parts.templates),
     )
-    trees = make_tree_search(longest, weights.single_root, projective)
     arcs, tree = make_arcs(longest, weights.most_heads), make_neighbours(longest)
     matrix = np.empty((longest + 1) ** 2)
     indices = np.empty(most_arc_features(longest, templates), np.uint32)
@@ -80,6 +81,10 @@ def parse_with_automata(
         if best_heads(S, trees, tree_heads) == -np.inf:
             scores[s] = bounds[s] = -np.inf
             continue
+        if not is_allowed(trees, tree_heads):  # projective trees belong to every class
+            projective = np.empty_like(tree_heads)
+            if eisner_tree(S, weights.single_root, make_chart(size - 1), projective) == FOUND:
+                tree_heads[:] = projective
         prune(S, tree_heads, weights.most_heads, weights.threshold, arcs)
         kept += arcs.first[size]
         graph, levels, of_arcs, tables = part_tables(
@@ -95,6 +100,8 @@ def parse_with_automata(
         report[s, RECOMPUTED], report[s, ENDED] = outcome.recomputed, outcome.code
         report[s, FINISH], report[s, ROUNDS] = finished.steps, finished.rounds
         report[s, FIXED], report[s, IMPROVED], report[s, BRANCHES] = finished[2:]
+        if scores[s] == -np.inf:
+            continue
         for m in range(1, size):
             tree_heads[m] = graph.head[state.best_tree[m]]
         label_tree(weights, tokens, tree_heads, tree, rows, labels[first:end])

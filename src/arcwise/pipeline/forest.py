@@ -15,10 +15,18 @@ from arcwise.pipeline.chart_forest import ChartForest, SentenceParts
 from arcwise.pipeline.chart_sentences import parse_with_charts, sentence_parts
 from arcwise.pipeline.dual_sentences import REPORT, Effort, parse_with_automata
 from arcwise.pipeline.sentences import Weights, parse_sentences
+from arcwise.pipeline.shaped_sentences import parse_with_shapes, search_class, wider
 from arcwise.search.dual import BUDGET, STALL
+from arcwise.search.dual_decomposition import (
+    ShapedSearch,
+    TreeSearch,
+    make_shaped_search,
+    make_tree_search,
+)
 from arcwise.search.k_best import k_best_trees
 from arcwise.search.spanning_tree import spanning_trees
 from arcwise.sums.matrix_tree import matrix_trees
+from arcwise.trees.shapes import ANY, PROJECTIVE, Shape
 
 Floats = NDArray[np.float64]
 Heads = NDArray[np.int32]
@@ -51,13 +59,17 @@ class Rows(NamedTuple):
     ) -> None:  # fmt: skip
         """Fill in the best trees, and the scores of their arcs where there is room.
 
-        effort, projective, trace: of dual decomposition.
+        effort, projective, trace: of dual decomposition; effort also of the search for trees of a class.
         """
-        numbers, starts, heads, labels, scores, bounds, report = self
+        numbers, starts, heads, labels, scores, bounds, _ = self
+        if weights.shape != ANY and not (weights.dual or weights.projective or weights.loopy):
+            whole = [True] * len(scores)
+            groups = [(0, len(scores))] if len(matrices) else _groups(np.diff(starts).tolist(), whole)
+            for first, last in groups:
+                parse_with_shapes(weights, effort, *self.part(first, last), matrices)
+            return
         if weights.dual:
-            parse_with_automata(
-                numbers, starts, weights, effort, projective, heads, labels, scores, bounds, report, trace
-            )
+            self._find_dual_trees(weights, effort, projective or weights.shape == PROJECTIVE, trace)
             return
         bounds[:] = np.inf
         if weights.projective:
@@ -68,6 +80,29 @@ class Rows(NamedTuple):
             parse_sentences(numbers, starts, weights, heads, labels, scores, matrices)
         if not weights.loopy:
             bounds[:] = scores
+
+    def _find_dual_trees(self, weights: Weights, effort: Effort, projective: bool, trace: Floats) -> None:
+        """By dual decomposition. What is given may leave no tree of the shape among the arcs kept: then more are kept."""
+        longest = int(np.diff(self.starts).max(initial=1)) - 1
+        shaped = weights.shape != ANY and not projective
+        trees: TreeSearch | ShapedSearch = make_tree_search(longest, weights.single_root, projective)
+        if shaped:
+            trees = make_shaped_search(longest, weights.single_root, weights.shape)
+
+        def find(rows: Rows, weights: Weights) -> None:
+            numbers, starts, heads, labels, scores, bounds, report = rows
+            parse_with_automata(
+                numbers, starts, weights, effort, trees, heads, labels, scores, bounds, report, trace
+            )
+
+        given = self._replace(heads=self.heads.copy(), labels=self.labels.copy())
+        find(self, weights)
+        for s in np.flatnonzero(self.bounds == -np.inf).tolist() if shaped else ():
+            here, asked = self.part(s, s + 1), given.part(s, s + 1)
+            for wide in wider(weights, len(here.heads)):
+                if here.bounds[0] == -np.inf:
+                    here.heads[:], here.labels[:] = asked.heads, asked.labels
+                    find(here, wide)
 
     def part(self, first: int, last: int) -> Rows:
         """Sentences `first` to `last` - 1: views, so that what is filled in there is filled in here."""
@@ -96,7 +131,7 @@ class Forest(NamedTuple):
     """All trees of some sentences among the arcs that the pruner keeps, each as likely as exp(score / temperature).
 
     scores: float64, the matrices S[h, m] of the sentences one after another, -inf for arcs that are pruned. lengths: int64, their
-    words.
+    words. shape: of the k best trees and those of least risk; probabilities are those among all trees.
 
     >>> forest = Forest(np.array([0.0, 5, 4, 0, 0, 3, 0, 9, 0]), np.array([2]), temperature=5.0, single_root=True)
     >>> marginals, log_partitions = forest.sums()  # of two trees, of scores 8 and 13
@@ -112,6 +147,7 @@ class Forest(NamedTuple):
     lengths: NDArray[np.int64]
     temperature: float
     single_root: bool
+    shape: Shape = ANY
 
     def sums(self, marginals: bool = True) -> tuple[Floats, Floats]:
         """The probability of every arc, laid out like the scores (none if not asked for), and the logarithm of each sentence's
@@ -133,7 +169,7 @@ class Forest(NamedTuple):
         """
         heads = np.empty(int((self.lengths + 1).sum()), np.int32)
         gains = np.where(np.isneginf(self.scores), -np.inf, np.rint(marginals * _BILLION))
-        spanning_trees(gains, self.lengths, self.single_root, heads)
+        self._search(gains, self.lengths, self.single_root, heads)
         return heads
 
     def k_best(self, k: int) -> list[NDArray[np.int32]]:
@@ -142,9 +178,17 @@ class Forest(NamedTuple):
         Exact. O(k n^3) a sentence.
         """
         return [
-            np.array([heads[1:] for _, heads in k_best_trees(S, k, spanning_trees, self.single_root)])
+            np.array([heads[1:] for _, heads in k_best_trees(S, k, self._search, self.single_root)])
             for S in self.squares(self.scores)
         ]
+
+    def _search(
+        self, scores: Floats, lengths: NDArray[np.int64], single_root: bool, heads: Heads
+    ) -> NDArray[np.int64]:
+        """As `spanning_trees`, for trees of the shape."""
+        if self.shape == ANY:
+            return spanning_trees(scores, lengths, single_root, heads)
+        return search_class(scores, lengths, single_root, self.shape, EXACT, heads)[:, 0].astype(np.int64)
 
     def squares(self, flat: Floats) -> list[Floats]:
         """Numbers that are laid out like the scores as a matrix for each sentence."""
@@ -173,7 +217,7 @@ def find_forest(rows: Rows, weights: Weights, temperature: float) -> Forest | Ch
         heads, labels, ignored = rows.heads.copy(), rows.labels.copy(), np.empty(len(sizes))
         parse_with_beliefs(rows.numbers, rows.starts, weights, heads, labels, ignored, scores)
     rows.find_trees(weights, matrices=scores)
-    return Forest(scores, sizes - 1, temperature, weights.single_root)
+    return Forest(scores, sizes - 1, temperature, weights.single_root, weights.shape)
 
 
 def find_forests(

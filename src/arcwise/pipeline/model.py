@@ -39,6 +39,7 @@ from arcwise.tagging.tagger import Tagger
 from arcwise.text.tokeniser import Tokeniser
 from arcwise.treebank.block import pack_names
 from arcwise.treebank.writing import open_output
+from arcwise.trees.shapes import ANY, PROJECTIVE, read_shape
 
 BELIEFS = "belief-propagation"
 SEARCHES = ("eisner", "sibling", "carreras", "model0", "model1", "model2")  # charts whose parts have features
@@ -76,6 +77,7 @@ class Settings:
     search: "spanning-tree"; BELIEFS, for all trees with siblings and grandchildren; one of DUALS, dual decomposition for all
     trees; or one of SEARCHES, a chart for projective trees. pruning: what the pruner goes by, one of PRUNINGS; a search without a
     chart knows only "heads". threshold: how much less likely than the best head of a word another may be, as a logarithm.
+    shape: the class of trees that are found (`arcwise.trees.shapes`); a chart finds projective ones whatever it is.
     """
 
     coarse_bits: int = 21
@@ -95,6 +97,7 @@ class Settings:
     coordination: str = COORDINATION
     grand_siblings: str = GRAND_SIBLINGS
     tri_siblings: str = TRI_SIBLINGS
+    shape: str = str(ANY)
 
     def __post_init__(self) -> None:
         for bits in (self.coarse_bits, self.arc_bits, self.label_bits, self.tag_bits, self.part_bits):
@@ -113,6 +116,14 @@ class Settings:
         if not self.projective and self.pruning != "heads":
             raise InputError(
                 f"pruning by {self.pruning!r} for trees that need not be projective", expected="heads"
+            )
+        shape = read_shape(self.shape)
+        if shape != ANY and self.search == BELIEFS:
+            raise InputError(f"shape {self.shape!r} with {BELIEFS}", expected="any: it finds all trees")
+        if self.projective and shape not in (ANY, PROJECTIVE):
+            raise InputError(
+                f"shape {self.shape!r} with the projective search {self.search}",
+                expected="any or projective: it finds no other trees",
             )
         try:
             check_label_templates(compile_templates(self.coarse, self.arcs, self.labels))
@@ -212,6 +223,7 @@ class Model:
             dual=settings.dual,
             score_unit=float(self.arrays["scales"][1]),
             pruning=PRUNINGS[settings.pruning],
+            shape=ANY if settings.projective else read_shape(settings.shape),
             parts=PartWeights(
                 settings.part_templates(self.vocabulary()) if settings.higher else no_part_templates(),
                 _laid_out(self.arrays.get("parts", np.zeros(1, np.int8))[:, None], 1)[:, 0],
@@ -316,8 +328,11 @@ def _metadata(content: bytes) -> dict[str, Any]:
 
 def save_model(model: Model, path: str | Path) -> None:
     """Write the model; the same model gives the same bytes."""
+    settings = asdict(model.settings)
+    if settings["shape"] == str(ANY):  # as before there were others: all versions read it
+        del settings["shape"]
     header = {
-        "settings": asdict(model.settings),
+        "settings": settings,
         "names": model.names,
         "single_root": model.single_root,
         "facts": model.facts,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from copy import copy
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -13,14 +14,27 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from arcwise.constraints import Constraint
 from arcwise.errors import ArcwiseError, InputError, ModelError
 from arcwise.features.attributes import number_words
 from arcwise.features.part_bounds import best_distances
 from arcwise.learning.corpus import word_rows
+from arcwise.parts.arcs import ANY_HEAD
 from arcwise.pipeline.best_trees import best_trees, no_probabilities, repeat, repeated
 from arcwise.pipeline.confidence import Probabilities, Temperatures, unknown_trees
+from arcwise.pipeline.constrained_sentences import Given, constrained_tree, tree_finder
+from arcwise.pipeline.constraining import (
+    Constraints,
+    as_constraint,
+    compile_for,
+    conflict,
+    constraints_of,
+    only_groups,
+    violating,
+)
 from arcwise.pipeline.dual_sentences import STEPS, Effort
-from arcwise.pipeline.forest import EXACT, Rows, find_forest, make_rows
+from arcwise.pipeline.forest import EXACT, Floats, Rows, find_forest, make_rows
+from arcwise.pipeline.group_sentences import repair_groups
 from arcwise.pipeline.keeping import Kept, contradiction, keep_nothing, read_kept
 from arcwise.pipeline.label_probabilities import label_probabilities
 from arcwise.pipeline.model import Model, load_model
@@ -28,6 +42,7 @@ from arcwise.pipeline.pieces import cut, heads_within, join
 from arcwise.pipeline.program_sentences import Programs, parse_with_programs
 from arcwise.pipeline.sentences import UNKNOWN_LABEL
 from arcwise.pipeline.streaming import map_in_order
+from arcwise.search.branching import Relaxed
 from arcwise.search.dual import BUDGET, check_options
 from arcwise.search.linear_program import check_program_options
 from arcwise.search.part_chart import DUAL, PRICE, PROGRAMS
@@ -36,6 +51,7 @@ from arcwise.text.tokeniser import Tokeniser
 from arcwise.treebank.block import Block, PackedNames, index_block, pack_names
 from arcwise.treebank.formats import CONLLU
 from arcwise.treebank.sentence import Sentence
+from arcwise.trees.shapes import ANY, read_shape
 
 # The longest sentence that is parsed in one piece: a square of scores of 32 MB. A longer one is cut into pieces of this
 # many words, each parsed on its own; the roots of the later pieces then hang on the root of the first (`arcwise.pipeline.pieces`).
@@ -47,6 +63,8 @@ LONGEST_IN_PROGRAM = 80
 DUAL_PROJECTIVE = "dual-projective"
 _BLOCK_BYTES = 1 << 17  # of sentences that are made from raw text at once
 _MODELS = Path(__file__).parent.parent / "models"
+_MOST_SCORES = 1 << 22  # of arcs of a block that are held until its trees satisfy constraints
+_NOTHING = np.empty(0)
 _MOST_IN_GROUP = 500  # sentences that are parsed in one call of the kernels
 
 
@@ -57,7 +75,8 @@ class Trees(NamedTuple):
     """The trees of a block: heads (word numbers within the sentence) and label numbers by word; score and whether the sentence
     was searched in one piece by sentence; the names that the label numbers stand for. By sentence a bound on the score of any
     tree, and what dual decomposition took (`arcwise.pipeline.dual_sentences`). How likely they are, and the place of each among
-    the best of its sentence, from 1, if that was asked for.
+    the best of its sentence, from 1, if that was asked for. repaired: whether a sentence's tree or labels are not those that it has
+    without constraints, if there were any.
     """
 
     heads: NDArray[np.int32]
@@ -69,6 +88,7 @@ class Trees(NamedTuple):
     report: NDArray[np.int64]
     probabilities: Probabilities | None = None
     ranks: NDArray[np.int32] | None = None
+    repaired: NDArray[np.bool_] | None = None
 
     @property
     def certified(self) -> NDArray[np.bool_]:
@@ -132,11 +152,12 @@ class Parser:
     def searching(
         self, decoder: str | None = None, *, exact: bool = True, iterations: int = 5000, budget: int = BUDGET,
         rule: str = "gap", relaxation: str = "all", connected: str = "cuts", seconds: float | None = None, pruned: bool = True,
-        lazy: bool = False,
+        lazy: bool = False, shape: str | None = None,
     ) -> Parser:  # fmt: skip
         """The same parser with another way to search. The other options are of dual decomposition and of linear programs, as in
         `arcwise.decode`. pruned: whether programs look only at the arcs that the pruner keeps, and not at all. lazy: whether PRICE
-        scores parts only when bounds on their scores do not rule them out; this takes more time than to score them all.
+        scores parts only when bounds on their scores do not rule them out; this takes more time than to score them all. shape: the
+        class of trees to find (`arcwise.trees.shapes`) in place of the model's own.
         """
         if decoder not in (None, *self.decoders):
             raise InputError(f"decoder {decoder!r}", expected=f"for this model {' or '.join(self.decoders)}")
@@ -146,7 +167,12 @@ class Parser:
             raise InputError("no pruning", expected=f"one of the decoders {', '.join(PROGRAMS)} for it")
         if lazy and decoder != PRICE:
             raise InputError("parts scored on demand", expected=f"decoder {PRICE!r} for it")
+        if decoder in PROGRAMS and read_shape(shape or self.model.settings.shape) != ANY:
+            raise InputError(f"decoder {decoder!r} for trees of a class", expected=f"decoder {DUAL!r}")
         other = copy(self)
+        if shape is not None:
+            settings = replace(self.model.settings, shape=shape)  # refuses what the search does not know
+            other._weights = self._weights._replace(shape=ANY if settings.projective else read_shape(shape))
         if decoder in PROGRAMS:
             distances = best_distances(self._weights.parts) if lazy else None
             other._programs = Programs(str(decoder), program_options, pruned, distances)
@@ -166,20 +192,28 @@ class Parser:
         roots = "one root" if self.single_root else "several roots"
         return f"<arcwise.Parser: {len(self.labels)} labels, {roots}>"
 
-    def __call__(self, text: Text, *, keep: bool = False) -> Document:
+    def __call__(
+        self, text: Text, *, keep: bool = False, constraints: Iterable[Constraint | str] = ()
+    ) -> Document:
         """Parse a text, a sentence, or several: each sentence is a Sentence (whose tags are used, if it has any) or a list of words.
 
         keep: the heads and labels that a Sentence has stay, and the best tree that has them is found, as in `parse_block`:
 
             given = Sentence.from_words(["Time", "flies"], heads=[-1, 0], labels=["nsubj", None])
             print(parser(given, keep=True))  # "Time" hangs on 2 as nsubj, "flies" is the root
+
+        constraints: what the tree of each sentence must be like (`arcwise.constraints`), as objects or as lines of a file. The best
+        tree that satisfies all of them is found, as in `parse_block`:
+
+            print(parser("Time flies like an arrow.", constraints=["root 3", AtMostOne(["nsubj", "csubj"])]))
         """
+        rules = [as_constraint(constraint) for constraint in constraints]
         if isinstance(text, Sentence):
             sentences = [text]
         elif isinstance(text, str):
             blocks = self.read_text([_utf8(text)])
             return Document(
-                sentence for block in blocks for sentence in self._parsed(self.tag_block(block), keep)
+                sentence for block in blocks for sentence in self._parsed(self.tag_block(block), keep, rules)
             )
         else:
             items: list[Any] = list(text)
@@ -187,16 +221,19 @@ class Parser:
                 items = [items]
             sentences = [item if isinstance(item, Sentence) else _from_words(item) for item in items]
         return Document(
-            parsed for group in _groups(sentences) for parsed in self._parsed(self._block(group), keep)
+            parsed for group in _groups(sentences) for parsed in self._parsed(self._block(group), keep, rules)
         )
 
-    def pipe(self, texts: Iterable[Text], *, jobs: int = 1) -> Iterator[Document]:
-        """A document for each text, in order, on so many threads; texts are read only as they are needed."""
+    def pipe(
+        self, texts: Iterable[Text], *, jobs: int = 1, constraints: Iterable[Constraint | str] = ()
+    ) -> Iterator[Document]:
+        """A document for each text, in order, on so many threads; texts are read only as they are needed. constraints: on all."""
         if isinstance(texts, str):
             raise InputError(
                 "one text", expected="several: a list, a file, or anything else that gives one after another"
             )
-        with closing(map_in_order(self, texts, jobs)) as documents:
+        parse = partial(self, constraints=[as_constraint(constraint) for constraint in constraints])
+        with closing(map_in_order(parse, texts, jobs)) as documents:
             yield from documents
 
     def read_text(
@@ -224,9 +261,9 @@ class Parser:
         block.lines = np.array([sentence.line for sentence in group], np.int64)
         return self.tag_block(block)
 
-    def _parsed(self, block: Block, keep: bool) -> list[Sentence]:
+    def _parsed(self, block: Block, keep: bool, constraints: list[Constraint]) -> list[Sentence]:
         """The sentences of a tagged block with their trees."""
-        trees = self.parse_block(block, keep)
+        trees = self.parse_block(block, keep, constraints=constraints)
         parsed = block.rewritten(self.with_trees(block, trees))
         return [
             Sentence(
@@ -252,8 +289,8 @@ class Parser:
         return found
 
     def parse_block(
-        self, block: Block, keep: bool = False, *, confidence: bool = False, min_risk: bool = False
-    ) -> Trees:
+        self, block: Block, keep: bool = False, *, confidence: bool = False, min_risk: bool = False, constraints: Constraints = (),
+    ) -> Trees:  # fmt: skip
         """The best tree of every sentence of a block, among the arcs that the pruner keeps. Runs without the lock.
 
         keep: where HEAD or DEPREL say more than `_`, the tree has that head and that label, also one that the model does not know, or
@@ -264,14 +301,24 @@ class Parser:
         confidence: also how likely the trees, their arcs and labels are, among all trees of the arcs kept that have what is given.
         min_risk: not the likeliest tree, but the one with the most right arcs to expect. A sentence of more than `longest` words gets
         the best trees of its pieces all the same, and no probabilities.
+
+        constraints: of `arcwise.constraints`, on all sentences, or a list for each sentence of the block; with `keep` also those of
+        the column MISC. Where tree and labels satisfy them as they are, they stay. Else the tree is the best that, with labels,
+        satisfies them, by the model's own score, and its labels are the best for it that satisfy them: both exactly
+        (`arcwise.pipeline.constrained_sentences`). InputError if no tree does, with the fewest constraints, given arcs and given
+        labels that no tree has together; and for violations in a sentence of more than `longest` words. Not with `confidence`,
+        `min_risk`, programs, and models of belief propagation.
         """
+        each = self._constraints(block, constraints, keep, "probabilities" if confidence or min_risk else "")
         if (min_risk or confidence) and len(block):
             trees = self._explore(block, keep, min_risk=min_risk, confidence=confidence)[1]
             return trees._replace(probabilities=trees.probabilities if confidence else None, ranks=None)
         kept = self._kept(block, keep)
         numbered = self._number(block, kept)
-        self._find_trees(numbered.rows)
-        return self._trees(block, kept, numbered)
+        arc_scores = self._room_for_scores(numbered.rows, each, keep)
+        self._find_trees(numbered.rows, arc_scores)
+        trees = self._trees(block, kept, numbered)
+        return self._repaired(block, kept, numbered, trees, each, arc_scores) if any(each) else trees
 
     def trace_block(self, block: Block, keep: bool = False) -> tuple[Trees, list[NDArray[np.float64]]]:
         """The same, and of every sentence the bound, the score of the tree and the number of automata computed anew at every step of
@@ -281,6 +328,7 @@ class Parser:
             raise ArcwiseError(
                 f"this model finds trees by {self.decoders[0]}, and only dual decomposition has steps to trace"
             )
+        self._constraints(block, (), keep, "a trace")
         kept = self._kept(block, keep)
         numbered = self._number(block, kept)
         rows, traces = numbered.rows, []
@@ -305,6 +353,7 @@ class Parser:
             raise InputError(f"k is {k}", expected="a number of trees, 1 or more")
         if not len(block):
             return block, self.parse_block(block)
+        self._constraints(block, (), keep, "the k best trees")
         return self._explore(block, keep, k=k, confidence=confidence)
 
     def _explore(
@@ -349,6 +398,81 @@ class Parser:
         ranks = np.concatenate([np.arange(1, count + 1, dtype=np.int32) for count in counts])
         return block, trees._replace(probabilities=probabilities, ranks=ranks)
 
+    def _constraints(
+        self, block: Block, constraints: Constraints, keep: bool, asked_for: str
+    ) -> list[tuple[Constraint, ...]]:
+        """The constraints on each sentence; refused if there are any and what is asked for has no answer under them."""
+        each = constraints_of(block, constraints, keep)
+        if any(each):
+            if self._weights.loopy:
+                asked_for = "belief propagation"
+            if self._programs is not None:
+                asked_for = f"decoder {self._programs.decoder!r}"
+            if asked_for:
+                raise ArcwiseError(
+                    f"constraints do not go with {asked_for}, only with an exact search for the best tree"
+                )
+        return each
+
+    def _room_for_scores(self, rows: Rows, each: list[tuple[Constraint, ...]], keep: bool) -> Floats:
+        """Room for the scores of all arcs, if `repair_groups` is to have them."""
+        weights = self._weights
+        squares = int((np.diff(rows.starts) ** 2).sum())
+        quick = only_groups(each) and squares <= _MOST_SCORES and weights.shape == ANY
+        return np.empty(squares if quick and not (keep or weights.dual or weights.projective) else 0)
+
+    def _repaired(
+        self, block: Block, kept: Kept, numbered: _Numbered, trees: Trees, each: list[tuple[Constraint, ...]],
+        arc_scores: Floats,
+    ) -> Trees:  # fmt: skip
+        """The trees, with others in place of those that violate constraints."""
+        rows, scale = numbered.rows, float(self.model.arrays["scales"][1])
+        repaired = np.zeros(len(block), np.bool_)
+        repaired[violating(block, each, kept.names, trees.heads, trees.labels)] = True
+        for long in np.flatnonzero(repaired & ~trees.whole):
+            raise InputError(
+                f"the tree of a sentence of {np.diff(block.words)[long]} words, parsed in pieces, violates constraints",
+                expected=f"{self.longest} words at most where there are constraints",
+                file=block.file or None, line=int(block.lines[long]),
+            )  # fmt: skip
+        left = np.flatnonzero(repaired)
+        if len(arc_scores) and len(left):
+            pieces = numbered.firsts[left]
+            groups = np.zeros(self._weights.labels.shape[1], np.int64)
+            for bit, group in enumerate(compile_for(block, 0, each[0], self.labels).groups):
+                groups[: len(group)] |= group.astype(np.int64) << bit
+            scores = rows.scores.copy()
+            repair_groups(
+                rows.numbers, rows.starts, self._weights, pieces, groups, arc_scores, rows.heads, rows.labels, scores
+            )  # fmt: skip
+            done = scores[pieces] > -np.inf
+            words = repeat(block.words, left[done])
+            trees.heads[words] = rows.heads[numbered.words[words]]
+            trees.labels[words] = rows.labels[numbered.words[words]]
+            trees.scores[left[done]] = trees.bounds[left[done]] = scores[pieces[done]] * scale
+            left = left[~done]
+        in_file = kept.heads == block.heads  # not implied by a label
+        allowed = np.zeros((2, len(kept.names)), np.bool_)
+        allowed[:, : len(self.labels)] = self._allowed
+        for i in left.tolist():
+            begin, end = block.words[i : i + 2].tolist()
+            given = Given(
+                compile_for(block, i, each[i], kept.names),
+                _with_root(np.where(in_file, kept.heads, ANY_HEAD)[begin:end]),
+                _with_root(kept.labels[begin:end]),
+                allowed,
+            )
+            piece = numbered.firsts[i]
+            numbers = rows.numbers[rows.starts[piece] : rows.starts[piece + 1]]
+            known = Relaxed(_with_root(trees.heads[begin:end]), rows.scores[piece], rows.bounds[piece])
+            found = constrained_tree(numbers, self._weights, given, known, self._effort, self._projective)
+            if found is None:
+                find_tree = tree_finder(self._weights, self._effort, self._projective)
+                raise conflict(block, i, each[i], kept.names, given, find_tree)
+            trees.heads[begin:end], trees.labels[begin:end] = found.heads[1:], found.labels[1:]
+            trees.scores[i], trees.bounds[i] = found.score * scale, found.bound * scale
+        return trees._replace(repaired=repaired)
+
     def _kept(self, block: Block, keep: bool) -> Kept:
         return read_kept(block, self.labels, self._allowed) if keep else keep_nothing(block, self.labels)
 
@@ -364,9 +488,9 @@ class Parser:
         rows = make_rows(numbers, starts, heads, labels)
         return _Numbered(rows, words, np.searchsorted(pieces, block.words[:-1]))
 
-    def _find_trees(self, rows: Rows) -> None:
+    def _find_trees(self, rows: Rows, arc_scores: Floats = _NOTHING) -> None:
         if self._programs is None:
-            rows.find_trees(self._weights, self._effort, self._projective)
+            rows.find_trees(self._weights, self._effort, self._projective, arc_scores)
         else:
             numbers, starts, heads, labels, scores, bounds, report = rows
             parse_with_programs(
@@ -404,6 +528,11 @@ class Parser:
     def parse_to_bytes(self, block: Block, keep: bool = False) -> NDArray[np.uint8]:
         """The block's bytes with the best trees in place of its own."""
         return self.with_trees(block, self.parse_block(block, keep))
+
+
+def _with_root(column: NDArray[np.int32]) -> NDArray[np.int32]:
+    """A column of the words 1..n with an entry for the root before it."""
+    return np.concatenate([np.full(1, -1, np.int32), column])
 
 
 def _pack(names: tuple[str, ...]) -> PackedNames:

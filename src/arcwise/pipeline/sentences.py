@@ -24,6 +24,7 @@ from arcwise.parts.arcs import Arcs, keep_heads, make_arcs, prune
 from arcwise.parts.tables import Kind
 from arcwise.search.spanning_tree import Room, make_room, spanning_tree
 from arcwise.search.status import FOUND
+from arcwise.trees.shapes import Shape
 
 # In place of a label that is not given, and of one that is given but has no weights.
 ANY_LABEL, UNKNOWN_LABEL = -1, -2
@@ -40,7 +41,7 @@ class Weights(NamedTuple):
     the labels that an arc from the root (row 0) or from a word (row 1) may not have, else 0. projective: whether trees are found by
     a chart, and of which kind, with which weights of higher parts, among the arcs kept by which marginals (`arcwise.sums.pruning`).
     unit: of the pruner's weights. loopy: whether trees are found by belief propagation; dual: whether by dual decomposition, with
-    automata of that kind; score_unit: of the scores of arcs and parts.
+    automata of that kind; score_unit: of the scores of arcs and parts. shape: the class of the trees that are found.
     """
 
     templates: Templates
@@ -64,6 +65,7 @@ class Weights(NamedTuple):
     score_unit: float
     pruning: int
     parts: PartWeights
+    shape: Shape
 
 
 @kernel

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 import arcwise
 from arcwise.errors import ArcwiseError, InputError
+from arcwise.evaluation.structure import measure_structure, smallest_class
 from arcwise.features.attributes import collect_keys, vocabulary
 from arcwise.learning.corpus import Corpus, make_corpus, select_sentences, whole_trees
 from arcwise.learning.trainers import BATCH_EG, EG
-from arcwise.pipeline.options import Note, Options, Watcher
+from arcwise.pipeline.options import AUTO, Note, Options, Watcher
 from arcwise.pipeline.preparing import prepare
 from arcwise.search.decode import decode
 from arcwise.search.projectivise import projectivise
@@ -29,6 +30,7 @@ from arcwise.treebank.block import DEPREL, Block
 from arcwise.treebank.reading import read_blocks
 from arcwise.treebank.sentence import Sentence
 from arcwise.treebank.sources import SourceLike
+from arcwise.trees.shapes import ANY, PROJECTIVE
 
 LONGEST_IN_TRAINING = 500  # words; a longer sentence is left out, and said so
 MOST_LABELS = 1000
@@ -41,7 +43,8 @@ class TrainingData(NamedTuple):
 
     keys: the vocabulary. names: the labels. allowed: bool (2, labels), the labels seen on arcs from the root and from words.
     several_roots: how many sentences have them. fingerprint: of all data and options. tokeniser, tagger: what was learned
-    to come before the parser. tag_accuracy: of the tagger on the development set, in percent.
+    to come before the parser. tag_accuracy: of the tagger on the development set, in percent. shape: of the trees that the model
+    finds.
     """
 
     train: Corpus
@@ -55,6 +58,7 @@ class TrainingData(NamedTuple):
     tokeniser: Tokeniser | None
     tagger: Tagger | None
     tag_accuracy: dict[str, float]
+    shape: str
 
 
 def read_training_data(
@@ -141,7 +145,22 @@ def read_training_data(
         tokeniser=tokeniser,
         tagger=tagger,
         tag_accuracy=tag_accuracy,
+        shape=_auto_shape(blocks, options, note) if options.shape == AUTO else options.settings.shape,
     )
+
+
+def _auto_shape(blocks: list[Block], options: Options, note: Note) -> str:
+    """The smallest class that covers 99% of the trees; a chart finds projective ones in any case."""
+    if options.settings.projective:
+        return str(PROJECTIVE)
+    structure = measure_structure(blocks, skip_bad=True)
+    if structure.sentences == 0:
+        note("no training sentence has a whole tree to choose a shape by: the model will find trees of any")
+        return str(ANY)
+    shape = smallest_class(structure)
+    covered = 100 * structure.classes[shape] / structure.sentences
+    note(f"shape {shape}: the smallest class that covers 99% of the training trees ({covered:.2f}%)")
+    return str(shape)
 
 
 def _projectivised(corpus: Corpus, single_root: bool) -> tuple[Corpus, int, int]:

@@ -46,7 +46,8 @@ class TrainingRun:
         self.data, self.options, self.watcher, self.choices = data, options, watcher, options.choices
         # Many labels share a table of bounded size: fewer rows, as wide as they must be.
         most_rows = (_MOST_LABEL_WEIGHTS // len(data.names)).bit_length() - 1
-        self.settings = replace(options.settings, label_bits=min(options.settings.label_bits, most_rows))
+        label_bits = min(options.settings.label_bits, most_rows)
+        self.settings = replace(options.settings, label_bits=label_bits, shape=data.shape)
         self.templates = compile_templates(self.settings.coarse, self.settings.arcs, self.settings.labels)
         self.words = len(data.train.heads) - (len(data.train.starts) - 1)
         self.whole = whole_trees(data.train)

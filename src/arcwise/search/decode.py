@@ -15,8 +15,7 @@ from arcwise.search.arborescence import CUTS
 from arcwise.search.chart import CHARTS
 from arcwise.search.chart_trees import best_parse, k_best_parses
 from arcwise.search.constraints import Arc, constrain, each_of
-from arcwise.search.dual import BUDGET, check_options, dual_parse
-from arcwise.search.dual import ITERATIONS as DUAL_ITERATIONS
+from arcwise.search.dual import BUDGET, ITERATIONS, check_options, dual_parse
 from arcwise.search.eisner import eisner_trees
 from arcwise.search.explain import explain
 from arcwise.search.k_best import Search, k_best_trees
@@ -68,7 +67,7 @@ def decode(
     decoder: str | None = ...,
     exact: bool = ...,
     iterations: int | None = ...,
-    budget: int = ...,
+    budget: int | None = ...,
     rule: str = ...,
     trace: bool = ...,
     relaxation: str = ...,
@@ -91,7 +90,7 @@ def decode(
     decoder: str | None = ...,
     exact: bool = ...,
     iterations: int | None = ...,
-    budget: int = ...,
+    budget: int | None = ...,
     rule: str = ...,
     trace: bool = ...,
     relaxation: str = ...,
@@ -113,7 +112,7 @@ def decode(
     decoder: str | None = None,
     exact: bool = True,
     iterations: int | None = None,
-    budget: int = BUDGET,
+    budget: int | None = None,
     rule: str = "gap",
     trace: bool = False,
     relaxation: str = ALL,
@@ -146,9 +145,9 @@ def decode(
         fits. Or a program over tables of second order, for trees that need not be projective: "lp", a linear program, whose tree may
         fall short of its bound, "ilp", an integer program, or "price", which builds of either only what matters
         (`arcwise.search.linear_program`, `arcwise.search.price_and_cut`). All of these take a matrix, too.
-    exact: in dual decomposition and for "price", whether to go on until the tree is proved best. If not, so many `iterations` are
-        made, or the linear program is all, and the best tree seen comes with the gap that is left. budget: steps after which an
-        exact search gives up, too; its gap says so.
+    exact: in dual decomposition, for "price" and for classes of trees, whether to go on until the tree is proved best. If not, so
+        many `iterations` are made, or the linear program is all, and the best tree seen comes with the gap that is left. budget:
+        steps, or nodes of branch and bound, after which an exact search gives up, too; its gap says so.
     rule: how long its steps are: "gap", after the gap that is left, or "paper", as Koo et al. (2010) have them, which is slower. Of
         branch and bound, "paper": rows, steps and branches as Corro et al. (2016) have them, likewise.
     trace: keep (bound, score of the tree, automata computed anew) of every iteration of dual decomposition in stats["trace"].
@@ -168,7 +167,13 @@ def decode(
     """
     shape = check_shape(block_degree, well_nested, one_inherit)
     scores = at_hand(scores)
-    options = check_options(exact, DUAL_ITERATIONS if iterations is None else iterations, budget, rule, trace)
+    options = check_options(
+        exact,
+        ITERATIONS if iterations is None else iterations,
+        BUDGET if budget is None else budget,
+        rule,
+        trace,
+    )
     program_options = check_program_options(relaxation, connected, exact, seconds, decoder)
     if constraints is not _NONE and (not isinstance(constraints, list) or constraints):
         from arcwise.search.constrained import constrained_parses
@@ -202,7 +207,7 @@ def decode(
             relaxation=relaxation, connected=connected, required=required, forbidden=forbidden,
         )  # fmt: skip
         return parses
-    shaped = pick_shaped(decoder, shape, projective, options, iterations, seconds)
+    shaped = pick_shaped(decoder, shape, projective, options, iterations, budget, seconds)
     method, search = _pick(None if shaped else decoder, projective)
     single_root = bool(single_root)
     batch = as_batch(scores)

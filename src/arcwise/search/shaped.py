@@ -31,6 +31,7 @@ from arcwise.trees.shapes import ANY, Shape, no_shape
 BRANCH_AND_BOUND, LAGRANGIAN = SHAPED = "branch-and-bound", "lagrangian"
 # Of the relaxation: at a node, and as the paper has it (footnote 12); how long its first step is, and when steps are halved.
 STEPS, PAPER_STEPS = 20, 200
+NODES = 100_000  # of branch and bound, unless told otherwise: some seconds
 _SHARE, _PATIENCE = 1.0, 10
 _TOLERANCE = 1e-10
 _AT_ONCE = 16  # nodes that are looked at between two looks at the clock
@@ -76,7 +77,8 @@ def check_shape(block_degree: Any, well_nested: Any, one_inherit: Any) -> Shape:
 
 
 def pick_shaped(
-    decoder: str | None, shape: Shape, projective: bool, options: DualOptions, iterations: int | None, seconds: float | None
+    decoder: str | None, shape: Shape, projective: bool, options: DualOptions, iterations: int | None, budget: int | None,
+    seconds: float | None,
 ) -> ShapeOptions | None:  # fmt: skip
     """How matrices are searched for trees of a class; None if that takes no search of its own."""
     if decoder in SHAPED and projective:
@@ -90,7 +92,8 @@ def pick_shaped(
             )
         return None
     branching = decoder == BRANCH_AND_BOUND and options.exact
-    return ShapeOptions(shape, branching, iterations, options.budget, seconds, options.paper)
+    nodes = NODES if budget is None else options.budget
+    return ShapeOptions(shape, branching, iterations, nodes, seconds, options.paper)
 
 
 def search_shaped(batch: Batch, first: int, options: ShapeOptions, single_root: bool) -> list[Parse]:
