@@ -23,7 +23,7 @@ from arcwise.experiments.column_generation import (
 from arcwise.experiments.trained_models import trained
 from arcwise.parts.graph import make_graph
 from arcwise.search.chart import CHARTS, make_levels
-from arcwise.search.dual_decomposition import make_tree_search
+from arcwise.search.tree_search import make_tree_search
 from tests.experiments.small_models import EPOCHS, train_small
 from tests.experiments.test_learners import write_treebank
 

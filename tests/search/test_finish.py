@@ -14,10 +14,10 @@ from arcwise.search.dual_decomposition import (
     Steps,
     descend,
     make_state,
-    make_tree_search,
     make_vertices,
 )
 from arcwise.search.finish import Rounds, climb, finish, fix_arcs
+from arcwise.search.tree_search import make_tree_search
 from tests.search.dual_problems import KINDS, STATES, automata_of, labelled_case, random_case
 
 every_kind = pytest.mark.parametrize("kind", [*KINDS, STATES, "senses"])

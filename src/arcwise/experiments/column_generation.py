@@ -42,8 +42,8 @@ from arcwise.search.automata import Flags
 from arcwise.search.chart import make_levels
 from arcwise.search.derivations import chart_tree
 from arcwise.search.dual import begin, search
-from arcwise.search.dual_decomposition import TreeSearch, best_heads, make_tree_search
 from arcwise.search.sibling_automata import sibling_automata
+from arcwise.search.tree_search import TreeSearch, best_heads, make_tree_search
 from arcwise.treebank.reading import read_blocks
 
 LONGEST = 60

@@ -221,7 +221,7 @@ def tables(rows: Rows, part: str = PARTS[0]) -> Iterator[str]:
         yield ""
     yield (
         "Search: from matrices of scores. Parse: with features and labels; Eisner looks there at the trees of MSA that are not "
-        "projective, and the time of MSA/Eisner is not measured, but that of LR with the one search in place of the other. Arcs fixed: "
+        "projective, and the time of MSA/Eisner is not measured, but that of LR with the search exchanged. Arcs fixed: "
         "where the descent at the first node proves nothing."
     )
 

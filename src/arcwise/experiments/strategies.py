@@ -236,7 +236,8 @@ def reduce_problem(batch: Batch, shape: Shape, effort: Effort) -> tuple[float, f
         enough = float(incumbent.score[0]) + trees.slack
         proved.append(relaxed.bound <= enough)
         if not proved[-1]:
-            still_open = fix_arcs(trees, relaxed, alive, enough)
+            room = np.empty(len(alive))
+            still_open = fix_arcs(trees, relaxed, alive, enough, room, effort.paper)
             left = np.bincount(trees.arcs.modifier[alive], minlength=length + 1)
             fixed.append(1 - left[left > 1].sum() / len(alive) if still_open else 1.0)
     return 100 * mean(np.array(proved)), 100 * float(np.mean(fixed)) if fixed else np.nan

@@ -14,12 +14,13 @@ from arcwise.search.automata import Flags
 from arcwise.search.chart import CHARTS, make_chart
 from arcwise.search.derivations import chart_tree
 from arcwise.search.dual import approach, begin
-from arcwise.search.dual_decomposition import find_modifiers, make_tree_search
+from arcwise.search.dual_decomposition import find_modifiers
 from arcwise.search.passes import backward, forward
 from arcwise.search.sibling_automata import sibling_automata
 from arcwise.search.spanning_tree import make_room as make_search_room
 from arcwise.search.spanning_tree import spanning_tree
 from arcwise.search.status import FOUND
+from arcwise.search.tree_search import make_tree_search
 from arcwise.sums.belief_propagation import belief_propagation
 from arcwise.sums.factors import Parts
 from arcwise.sums.matrix_tree import make_room as make_sum_room

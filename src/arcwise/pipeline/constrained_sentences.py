@@ -40,17 +40,17 @@ from arcwise.search.branching import Branched, Relaxed, branch
 from arcwise.search.chart import make_levels
 from arcwise.search.derivations import chart_tree
 from arcwise.search.dual import begin, search
-from arcwise.search.dual_decomposition import (
-    ShapedSearch,
-    TreeSearch,
-    make_shaped_search,
-    make_tree_search,
-)
 from arcwise.search.eisner import eisner_trees
 from arcwise.search.shaped_tree import shaped_trees
 from arcwise.search.sibling_automata import sibling_automata
 from arcwise.search.spanning_tree import spanning_trees
 from arcwise.search.status import FOUND
+from arcwise.search.tree_search import (
+    ShapedSearch,
+    TreeSearch,
+    make_shaped_search,
+    make_tree_search,
+)
 from arcwise.sums import pruning
 from arcwise.trees.shapes import ANY
 

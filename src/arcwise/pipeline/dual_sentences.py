@@ -17,10 +17,15 @@ from arcwise.parts.arcs import keep_heads, make_arcs, prune
 from arcwise.pipeline.chart_sentences import part_tables
 from arcwise.pipeline.sentences import Weights, label_tree
 from arcwise.search.dual import begin, search
-from arcwise.search.dual_decomposition import ShapedSearch, TreeSearch, best_heads, is_allowed
 from arcwise.search.eisner import eisner_tree, make_chart
 from arcwise.search.sibling_automata import sibling_automata
 from arcwise.search.status import FOUND
+from arcwise.search.tree_search import (
+    ShapedSearch,
+    TreeSearch,
+    best_heads,
+    is_allowed,
+)
 
 # The columns of a report: steps of dual decomposition, times the automata there are, those computed anew, and how it ended; what the
 # finish took.

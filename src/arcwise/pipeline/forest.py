@@ -15,16 +15,16 @@ from arcwise.pipeline.chart_forest import ChartForest, SentenceParts
 from arcwise.pipeline.chart_sentences import parse_with_charts, sentence_parts
 from arcwise.pipeline.dual_sentences import REPORT, Effort, parse_with_automata
 from arcwise.pipeline.sentences import Weights, parse_sentences
-from arcwise.pipeline.shaped_sentences import parse_with_shapes, search_class, wider
+from arcwise.pipeline.shaped_sentences import find_others, parse_with_shapes, search_class, wider
 from arcwise.search.dual import BUDGET, STALL
-from arcwise.search.dual_decomposition import (
+from arcwise.search.k_best import k_best_trees
+from arcwise.search.spanning_tree import spanning_trees
+from arcwise.search.tree_search import (
     ShapedSearch,
     TreeSearch,
     make_shaped_search,
     make_tree_search,
 )
-from arcwise.search.k_best import k_best_trees
-from arcwise.search.spanning_tree import spanning_trees
 from arcwise.sums.matrix_tree import matrix_trees
 from arcwise.trees.shapes import ANY, PROJECTIVE, Shape
 
@@ -82,27 +82,31 @@ class Rows(NamedTuple):
             bounds[:] = scores
 
     def _find_dual_trees(self, weights: Weights, effort: Effort, projective: bool, trace: Floats) -> None:
-        """By dual decomposition. What is given may leave no tree of the shape among the arcs kept: then more are kept."""
-        longest = int(np.diff(self.starts).max(initial=1)) - 1
-        shaped = weights.shape != ANY and not projective
-        trees: TreeSearch | ShapedSearch = make_tree_search(longest, weights.single_root, projective)
-        if shaped:
-            trees = make_shaped_search(longest, weights.single_root, weights.shape)
+        """By dual decomposition. Where the best tree is not of the shape, another search; and if what is given leaves no tree of the
+        shape among the arcs kept, then more are kept.
+        """
 
-        def find(rows: Rows, weights: Weights) -> None:
+        def find(rows: Rows, weights: Weights, trees: TreeSearch | ShapedSearch) -> None:
             numbers, starts, heads, labels, scores, bounds, report = rows
             parse_with_automata(
                 numbers, starts, weights, effort, trees, heads, labels, scores, bounds, report, trace
             )
 
         given = self._replace(heads=self.heads.copy(), labels=self.labels.copy())
-        find(self, weights)
-        for s in np.flatnonzero(self.bounds == -np.inf).tolist() if shaped else ():
+        longest = int(np.diff(self.starts).max(initial=1)) - 1
+        find(self, weights, make_tree_search(longest, weights.single_root, projective))
+        if weights.shape == ANY or projective:
+            return
+        others = self.scores > -np.inf
+        find_others(self.heads, self.starts, weights.shape, others)
+        for s in np.flatnonzero(others).tolist():
             here, asked = self.part(s, s + 1), given.part(s, s + 1)
-            for wide in wider(weights, len(here.heads)):
-                if here.bounds[0] == -np.inf:
-                    here.heads[:], here.labels[:] = asked.heads, asked.labels
-                    find(here, wide)
+            trees = make_shaped_search(len(here.heads) - 1, weights.single_root, weights.shape)
+            for wide in (weights, *wider(weights, len(here.heads))):
+                here.heads[:], here.labels[:] = asked.heads, asked.labels
+                find(here, wide, trees)
+                if here.bounds[0] > -np.inf:
+                    break
 
     def part(self, first: int, last: int) -> Rows:
         """Sentences `first` to `last` - 1: views, so that what is filled in there is filled in here."""

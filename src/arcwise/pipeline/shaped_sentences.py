@@ -11,12 +11,14 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from arcwise.features.context import make_neighbours, most_context_features
+from arcwise.features.tokens import hash_tokens, make_tokens
 from arcwise.kernels import kernel
 from arcwise.pipeline.dual_sentences import BRANCHES, STEPS, Effort
-from arcwise.pipeline.sentences import Weights, parse_sentences
+from arcwise.pipeline.sentences import Weights, label_tree, parse_sentences
 from arcwise.search import shaped_tree
 from arcwise.search.eisner import eisner_trees
-from arcwise.search.shaped import ShapeOptions
+from arcwise.search.shaped import NODES, ShapeOptions
 from arcwise.search.shaped_tree import Outcome, shaped_trees
 from arcwise.search.status import FOUND
 from arcwise.trees.shapes import ANY, Shape, has_shape
@@ -31,7 +33,8 @@ _NOTHING = np.empty(0)
 
 def shaped_effort(effort: Effort) -> shaped_tree.Effort:
     """As far as dual decomposition would go: nodes of branch and bound in place of steps of the finish."""
-    options = ShapeOptions(ANY, effort.budget > 0, None, effort.budget, None, effort.paper)
+    nodes = min(effort.budget, NODES)
+    options = ShapeOptions(ANY, nodes > 0, None, nodes, None, effort.paper)
     return options.effort._replace(slack=_SLACK)
 
 
@@ -74,7 +77,8 @@ def parse_with_shapes(
             scores[s] = -np.inf
         else:
             heads[words], labels[words] = tree, given_labels[words]
-            _parse_one(numbers[words], weights, heads[words], labels[words], scores[s : s + 1])
+            scores[s] = S[tree[1:] * size + np.arange(1, size)].sum()
+            _label(numbers[words], weights, heads[words], labels[words])
 
 
 def wider(weights: Weights, size: int) -> Iterator[Weights]:
@@ -104,6 +108,15 @@ def _search(
     if code != FOUND and eisner_trees(S, lengths, single_root, tree)[0] != FOUND:
         return None, bound, int(nodes), int(steps)
     return tree, bound, int(nodes), int(steps)
+
+
+@kernel
+def _label(numbers: NDArray[np.int32], weights: Weights, heads: Heads, labels: NDArray[np.int32]) -> None:
+    """Fill in the labels of a tree that are not given."""
+    tokens = make_tokens(len(heads) - 1, weights.templates.end)
+    hash_tokens(numbers, weights.templates, tokens)
+    rows = np.empty(most_context_features(weights.templates), np.uint32)
+    label_tree(weights, tokens, heads, make_neighbours(len(heads) - 1), rows, labels)
 
 
 def _parse_one(

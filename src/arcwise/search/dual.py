@@ -19,14 +19,10 @@ from arcwise.search.dual_decomposition import (
     STOPPED,
     Outcome,
     Problem,
-    ShapedSearch,
     State,
     Steps,
-    TreeSearch,
     descend,
-    make_shaped_search,
     make_state,
-    make_tree_search,
     make_vertices,
 )
 from arcwise.search.finish import Finished, Rounds, finish, spread_scores
@@ -34,6 +30,13 @@ from arcwise.search.part_chart import DUAL, PartChart
 from arcwise.search.result import Parse
 from arcwise.search.sibling_automata import sibling_automata
 from arcwise.search.state_automata import state_automata
+from arcwise.search.tree_search import (
+    ShapedSearch,
+    TreeSearch,
+    for_words,
+    make_shaped_search,
+    make_tree_search,
+)
 from arcwise.trees.shapes import ANY, Shape, no_shape
 
 BETA = 0.001  # the share of arcs' scores that stays with the tree at first (appendix A.2)
@@ -82,7 +85,8 @@ def begin(
     for b in range(1, arcs):
         alive[b] = own[b] > -np.inf
         u[b] = BETA * own[b] if alive[b] else 0.0
-    problem = Problem(graph, automata, grand, trees, alive, slack, make_vertices(graph))
+    vertices = make_vertices(graph)
+    problem = Problem(graph, automata, grand, for_words(trees, len(vertices) - 2), alive, slack, vertices)
     nothing = np.zeros(len(problem.vertices) - 1, np.int32)
     return problem, make_state(problem, u, np.zeros(arcs), -np.inf, nothing)
 

@@ -9,111 +9,27 @@ terms gamma(i, j), the share beta of an arc's own score that the tree keeps, are
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from arcwise.kernels import by_type, kernel
+from arcwise.kernels import kernel
 from arcwise.parts.graph import Graph, Ints
 from arcwise.parts.tables import Floats
-from arcwise.search import eisner, spanning_tree
 from arcwise.search.automata import Automata, Flags, best_chain, chain_score, mark_chain
-from arcwise.search.lagrangian import Descent
-from arcwise.search.shaped_tree import Effort, ShapedRoom, make_shaped_room, shaped_tree
-from arcwise.search.status import FOUND
-from arcwise.trees.shapes import Shape, has_shape
+from arcwise.search.tree_search import (
+    ShapedSearch,
+    TreeSearch,
+    bounded_heads,
+    is_allowed,
+    keep_rows,
+    move_rows,
+    row_slopes,
+)
 
 # How a descent ended: y = z; the bound met the best score seen; after so many steps; no tree scores more than -inf.
 AGREED, CLOSED, STOPPED, NOTHING = range(4)
 LEFT, RIGHT, UP = 1, 2, 4  # what of an automaton has changed
-# In the search for a tree of a class. If that gives up, the finish goes on.
-_EFFORT = Effort(Descent(20, 1.0, 10), 20, False, 0.0, 1e-10)
-
-
-class TreeSearch(NamedTuple):
-    """How the best tree of arcs alone is found: by a spanning tree, or if it must be projective by Eisner's chart; room for both."""
-
-    single_root: bool
-    projective: bool
-    room: spanning_tree.Room
-    chart: eisner.Chart
-
-
-@kernel
-def make_tree_search(longest: int, single_root: bool, projective: bool) -> TreeSearch:
-    """For sentences of up to `longest` words."""
-    chart = eisner.make_chart(longest if projective else 0)
-    return TreeSearch(single_root, projective, spanning_tree.make_room(longest), chart)
-
-
-@kernel
-def best_heads(S: Floats, trees: TreeSearch | ShapedSearch, heads: Ints) -> float:
-    """Fill in the best tree of a matrix; returns its value, -inf if there is none."""
-    if trees.projective:
-        code = eisner.eisner_tree(S, trees.single_root, trees.chart, heads)
-    else:
-        code = spanning_tree.spanning_tree(S, trees.single_root, trees.room, heads)
-    if code != FOUND:
-        return -np.inf
-    value = 0.0
-    for m in range(1, len(heads)):
-        value += S[heads[m], m]
-    return value
-
-
-class ShapedSearch(NamedTuple):
-    """The same for trees of a class; `arcwise.search.shaped_tree` finds them."""
-
-    single_root: bool
-    projective: bool
-    room: spanning_tree.Room
-    chart: eisner.Chart
-    shape: Shape
-    shaped: ShapedRoom
-
-
-@kernel
-def make_shaped_search(longest: int, single_root: bool, shape: Shape) -> ShapedSearch:
-    """For sentences of up to `longest` words."""
-    return ShapedSearch(
-        single_root,
-        False,
-        spanning_tree.make_room(longest),
-        eisner.make_chart(0),
-        shape,
-        make_shaped_room(longest),
-    )
-
-
-@kernel
-def shaped_heads(S: Floats, trees: ShapedSearch, heads: Ints) -> float:
-    """Fill in the best tree of the class, and return a bound on all of them, -inf if there is none. If the search gives up, the bound
-    is above its value, and the tree need not be of the class.
-    """
-    return shaped_tree(S, trees.single_root, trees.shape, _EFFORT, trees.shaped, heads).bound
-
-
-@by_type
-def bounded_heads(S: Any, trees: Any, heads: Any) -> Any:
-    """Fill in the best tree of a matrix, of the class asked for; returns its value, or a bound on it."""
-    if trees.instance_class is ShapedSearch:
-        return lambda S, trees, heads: shaped_heads(S, trees, heads)
-    return lambda S, trees, heads: best_heads(S, trees, heads)
-
-
-@by_type
-def is_exact(trees: Any) -> Any:
-    """Whether `bounded_heads` returns the value of the tree."""
-    exact = trees.instance_class is TreeSearch
-    return lambda trees: exact
-
-
-@by_type
-def is_allowed(trees: Any, heads: Any) -> Any:
-    """Whether a tree is of the class."""
-    if trees.instance_class is ShapedSearch:
-        return lambda trees, heads: has_shape(heads, trees.shape)
-    return lambda trees, heads: True
 
 
 class Problem(NamedTuple):
@@ -208,8 +124,10 @@ def make_state(problem: Problem, u: Floats, v: Floats, incumbent: float, best_tr
 
 
 @kernel
-def find_tree(problem: Problem, state: State) -> float:
-    """The best tree y under u + v, and its value; -inf if there is none. O(n^2), or O(n^3) if projective."""
+def find_tree(problem: Problem, state: State) -> tuple[float, float]:
+    """The best tree y under u + v: its value, or a bound on it, -inf if there is none; and how far it is from the class of trees that
+    is searched for (`arcwise.search.tree_search.row_slopes`). O(n^2), or O(n^3) if projective.
+    """
     graph, S = problem.graph, state.S
     arcs = len(graph.head)
     for b in range(1, arcs):
@@ -219,6 +137,7 @@ def find_tree(problem: Problem, state: State) -> float:
             h, m = graph.position[graph.head[b]], graph.position[graph.modifier[b]]
             S[h, m] = max(S[h, m], state.u[b] + state.v[b])
     value: float = bounded_heads(S, problem.trees, state.heads)
+    away: float = row_slopes(S, problem.trees, state.heads) if value > -np.inf else 0.0
     for b in range(1, arcs if value > -np.inf else 0):
         h, m = graph.position[graph.head[b]], graph.position[graph.modifier[b]]
         if state.heads[m] != h or not problem.alive[b] or state.u[b] + state.v[b] != S[h, m]:
@@ -233,7 +152,7 @@ def find_tree(problem: Problem, state: State) -> float:
             state.other[h] = True
             if problem.grand:
                 state.other[m] = True
-    return value
+    return value, away
 
 
 @kernel
@@ -316,7 +235,7 @@ def descend(problem: Problem, state: State, steps: Steps, votes: Ints, trace: Fl
     share, since = steps.polyak, 0
     recomputed = 0
     for k in range(steps.most):
-        bound = find_tree(problem, state)
+        bound, apart = find_tree(problem, state)
         of_automata, anew = find_modifiers(problem, state)
         bound += of_automata
         recomputed += anew
@@ -333,19 +252,17 @@ def descend(problem: Problem, state: State, steps: Steps, votes: Ints, trace: Fl
         if bound < state.least[0]:
             state.least[0] = bound
             state.at[0][:], state.at[1][:] = state.u, state.v
+            keep_rows(problem.trees, False)
             since = 0
-        apart = 0
         for b in range(1, arcs):
             apart += state.z[b] != state.y[b]
             if problem.grand:
                 apart += state.up[b] != state.y[b]
-        if apart == 0 and is_exact(problem.trees):
+        if apart == 0:
             state.least[0] = min(bound, score)
             return Outcome(AGREED, k + 1, recomputed)
         if state.least[0] <= state.incumbent[0] + problem.slack:
             return Outcome(CLOSED, k + 1, recomputed)
-        if apart == 0:  # all agree, but on a tree that is not proved best
-            return Outcome(STOPPED, k + 1, recomputed)
         if steps.polyak > 0.0:
             if since >= steps.patience:
                 share, since = 0.5 * share, 0
@@ -356,6 +273,7 @@ def descend(problem: Problem, state: State, steps: Steps, votes: Ints, trace: Fl
             rises += bound > last
             last = bound
             length = delta / (1.0 + rises)
+        move_rows(problem.trees, length)
         for b in range(1, arcs):
             y, z = state.y[b], state.z[b]
             if z != y:

@@ -24,15 +24,14 @@ from arcwise.search.dual_decomposition import (
     Problem,
     State,
     Steps,
-    best_heads,
     descend,
     find_modifiers,
     find_tree,
-    is_allowed,
     make_state,
     option_value,
     score_modifiers,
 )
+from arcwise.search.tree_search import bounded_heads, is_allowed, keep_rows
 
 _FAR = 1e6
 
@@ -133,8 +132,9 @@ def fix_arcs(problem: Problem, state: State, alive: Flags) -> int:
     graph = problem.graph
     arcs = len(graph.head)
     state.u[:], state.v[:] = state.at[0], state.at[1]
+    keep_rows(problem.trees, True)
     state.stale[:] = LEFT | RIGHT | UP
-    of_tree = find_tree(problem, state)
+    of_tree, _ = find_tree(problem, state)
     of_automata, _ = find_modifiers(problem, state)
     bound, enough = of_tree + of_automata, state.incumbent[0] + problem.slack
     if bound <= enough:
@@ -158,7 +158,7 @@ def fix_arcs(problem: Problem, state: State, alive: Flags) -> int:
             column[:] = S[:, m]
             S[:, m] = -np.inf
             S[h, m] = state.u[b] + state.v[b]
-            loss = of_tree - best_heads(S, problem.trees, state.heads)
+            loss = of_tree - bounded_heads(S, problem.trees, state.heads)
             S[:, m] = column
             if bound - having[b] - loss <= enough:
                 alive[b] = False
@@ -170,7 +170,7 @@ def fix_arcs(problem: Problem, state: State, alive: Flags) -> int:
                 for a in into:
                     if a != b and problem.alive[a] and graph.position[graph.head[a]] == h:
                         S[h, m] = max(S[h, m], state.u[a] + state.v[a])
-                loss = of_tree - best_heads(S, problem.trees, state.heads)
+                loss = of_tree - bounded_heads(S, problem.trees, state.heads)
                 S[h, m] = kept
                 needed = bound - lacking[b] - loss <= enough
             for a in into:

@@ -131,7 +131,7 @@ def make_candidates(S: Floats) -> Candidates:
 @kernel
 def make_rows(arcs: Candidates, kind: bool) -> Rows:
     """No rows yet, but room for some hundred."""
-    room = max(1 << 14, 8 * len(arcs.head))
+    room = max(1 << 14, 24 * len(arcs.head))
     numbers = np.zeros((4, _MOST_ROWS))
     return Rows(
         np.zeros(_MOST_ROWS + 1, np.int64), np.empty(room, np.int32), np.empty(_MOST_ROWS, np.int32),
@@ -221,11 +221,11 @@ def _forget(rows: Rows) -> None:
 
 
 @kernel
-def _add_rows(trees: Trees, rows: Rows, heads: Ints, number: int, position: Ints, size: Ints) -> None:
+def add_rows(trees: Trees, rows: Rows, heads: Ints, number: int, position: Ints, size: Ints) -> None:
     """The rows of the families of a tree, unless they are there. If there is no room even without those of multiplier 0, they are
     left out.
     """
-    families, room = trees.families, 3 * len(trees.arcs.head)
+    families, room = trees.families, (1 if rows.kind == CELLS else 3) * len(trees.arcs.head)
     for f in range(number):
         if rows.number[0] == _MOST_ROWS or rows.first[rows.number[0]] + room > len(rows.arcs):
             _forget(rows)
@@ -252,7 +252,7 @@ def _add_rows(trees: Trees, rows: Rows, heads: Ints, number: int, position: Ints
 
 
 @kernel
-def _raise_scores(arcs: Candidates, rows: Rows, theta: Floats) -> float:
+def raise_scores(arcs: Candidates, rows: Rows, theta: Floats) -> float:
     """Fill in theta; returns the constant."""
     theta[:] = arcs.score
     constant = 0.0
@@ -266,7 +266,7 @@ def _raise_scores(arcs: Candidates, rows: Rows, theta: Floats) -> float:
 
 
 @kernel
-def _find_slopes(arcs: Candidates, rows: Rows, heads: Ints) -> None:
+def find_slopes(arcs: Candidates, rows: Rows, heads: Ints) -> None:
     """By row, the arcs that a tree has more than it must; 0 where the multiplier can fall no further (Beasley 1993)."""
     for r in range(rows.number[0]):
         slope = -rows.least[r]
@@ -308,7 +308,7 @@ def relax(trees: Trees, rows: Rows, alive: Flags, incumbent: Incumbent, how: Des
     far = 1.0 + arcs.score.max() - arcs.score.min()  # as good as any guess where no incumbent is known
     while steps < how.steps and least > incumbent.score[0] + trees.slack:
         steps += 1
-        shift = _raise_scores(arcs, rows, theta)
+        shift = raise_scores(arcs, rows, theta)
         bound = best_tree(trees, theta, alive, heads) + shift
         if bound == NO_TREES:
             return Relaxed(bound, shift, theta, heads, steps)
@@ -321,8 +321,8 @@ def relax(trees: Trees, rows: Rows, alive: Flags, incumbent: Incumbent, how: Des
         number, _, position, size = find_violations(heads, trees.shape, families)
         if number == 0:
             offer(arcs, heads, incumbent)
-        _add_rows(trees, rows, heads, number, position, size)
-        _find_slopes(arcs, rows, heads)
+        add_rows(trees, rows, heads, number, position, size)
+        find_slopes(arcs, rows, heads)
         _step(rows, share * (bound - max(incumbent.score[0], least - far)))
     rows.u[: count[0]] = rows.best[: count[0]]
     return Relaxed(least, constant, kept, best, steps)

@@ -30,9 +30,9 @@ from arcwise.trees.shapes import ANY, Shape, no_shape
 
 BRANCH_AND_BOUND, LAGRANGIAN = SHAPED = "branch-and-bound", "lagrangian"
 # Of the relaxation: at a node, and as the paper has it (footnote 12); how long its first step is, and when steps are halved.
-STEPS, PAPER_STEPS = 20, 200
+STEPS, PAPER_STEPS = 10, 200
 NODES = 100_000  # of branch and bound, unless told otherwise: some seconds
-_SHARE, _PATIENCE = 1.0, 10
+_SHARE, _PATIENCE, _PAPER_PATIENCE = 1.0, 5, 10
 _TOLERANCE = 1e-10
 _AT_ONCE = 16  # nodes that are looked at between two looks at the clock
 
@@ -57,8 +57,10 @@ class ShapeOptions(NamedTuple):
     @property
     def effort(self) -> Effort:
         """As the kernels take it."""
-        own = STEPS if self.branching and not self.paper else PAPER_STEPS
-        descent = Descent(own if self.steps is None else self.steps, _SHARE, _PATIENCE)
+        own, patience = (
+            (STEPS, _PATIENCE) if self.branching and not self.paper else (PAPER_STEPS, _PAPER_PATIENCE)
+        )
+        descent = Descent(own if self.steps is None else self.steps, _SHARE, patience)
         return Effort(descent, self.nodes if self.branching else 0, self.paper, 0.0, _TOLERANCE)
 
 

@@ -90,34 +90,49 @@ def make_shaped_room(longest: int) -> ShapedRoom:
 
 
 @kernel
-def fix_arcs(trees: Trees, relaxed: Relaxed, alive: Flags, enough: float) -> bool:
-    """Take arcs out of `alive` that no tree of the class better than `enough` has, and those beside an arc that all of them have.
+def bound_arcs(trees: Trees, relaxed: Relaxed, alive: Flags, bounds: Floats) -> bool:
+    """Fill in a bound on the trees with each arc, of those alive; False if there is no tree. O(n^2).
 
-    With the raised scores: an arc must be out where the bound less its reduced cost, which is never above the cheap bound of section
-    6.3, is no better; it must be in where the best tree without it is no better (section 6.2). False if that leaves no tree.
-    O(n^2), and as much again for each word whose head may be settled.
+    By the raised scores: the bound on all trees less the reduced cost of the arc, never above the cheap bound of section 6.3.
     """
-    arcs, theta, S = trees.arcs, relaxed.theta, trees.S
-    heads, costs = np.empty(len(S), np.int32), np.empty(len(theta))
-    if best_tree(trees, theta, alive, heads) == NO_TREES:
+    arcs, S = trees.arcs, trees.S
+    heads = np.empty(len(S), np.int32)
+    if best_tree(trees, relaxed.theta, alive, heads) == NO_TREES:
         return False
     penalty = trees.room.penalty[0]
     S[0] -= penalty
-    bound = reduced_costs(S, arcs.head, arcs.modifier, trees.room, costs) + penalty + relaxed.constant
+    bound = reduced_costs(S, arcs.head, arcs.modifier, trees.room, bounds) + penalty + relaxed.constant
+    for a in range(len(bounds)):
+        bounds[a] = bound - bounds[a]
+    return True
+
+
+@kernel
+def fix_arcs(
+    trees: Trees, relaxed: Relaxed, alive: Flags, enough: float, bounds: Floats, thorough: bool
+) -> bool:
+    """Take arcs out of `alive` that no tree of the class better than `enough` has, and so those beside an arc that all of them have.
+
+    thorough: also where the best tree without an arc is no better (section 6.2), O(n^2) for each word whose head is not settled.
+    bounds: filled by `bound_arcs`. False if that leaves no tree.
+    """
+    arcs, heads = trees.arcs, np.empty(len(trees.S), np.int32)
+    if not bound_arcs(trees, relaxed, alive, bounds):
+        return False
     for a in range(len(alive)):
-        alive[a] &= bound - costs[a] > enough
+        alive[a] &= bounds[a] > enough
     for m in range(1, len(heads)):
         left, mine = 0, arc_into(arcs, relaxed.heads[m], m)
         for a in range(arcs.first[m], arcs.first[m + 1]):
             left += alive[a]
-        if left > 1 and alive[mine]:
+        if left == 0:
+            return False
+        if thorough and left > 1 and alive[mine]:
             alive[mine] = False
-            without = best_tree(trees, theta, alive, heads) + relaxed.constant
+            without = best_tree(trees, relaxed.theta, alive, heads) + relaxed.constant
             alive[mine] = True
             if without <= enough:
                 settle(arcs, mine, alive)
-        elif left == 0:
-            return False
     return True
 
 
@@ -163,34 +178,38 @@ def _branch_by_multipliers(trees: Trees, relaxed: Relaxed, nodes: Open) -> Open:
 
 
 @kernel
-def _branch_on_arcs(trees: Trees, choices: Ints, relaxed: Relaxed, incumbent: Incumbent, nodes: Open) -> Open:
+def _branch_on_arcs(
+    trees: Trees, choices: Ints, relaxed: Relaxed, values: Floats, incumbent: Incumbent, nodes: Open
+) -> Open:
     """In place of the last node one for each of some arcs, of which every tree of the class has one: with it, and without those whose
-    bounds are higher. These will be looked at first. Nodes that are no better than the incumbent are left out.
+    bounds are higher. These will be looked at first. Nodes that are no better than the incumbent are left out. values: bounds of all
+    arcs, which are made tighter.
     """
     arcs = trees.arcs
-    alive, bounds, count = _with_room(nodes, len(choices))
-    count -= 1
-    parent, bound = alive[count].copy(), bounds[count]
-    here, heads = np.empty_like(parent), np.empty(len(trees.S), np.int32)
-    values = np.full(len(choices), -np.inf)
-    for k in range(len(choices)):
-        if parent[choices[k]]:
+    alive, bounds, number = _with_room(nodes, len(choices))
+    number -= 1
+    parent, bound = alive[number].copy(), bounds[number]
+    here, heads, left = np.empty_like(parent), np.empty(len(trees.S), np.int32), 0
+    for a in choices:
+        if parent[a] and values[a] > incumbent.score[0] + trees.slack:
             here[:] = parent
-            settle(arcs, choices[k], here)
-            values[k] = min(bound, best_tree(trees, relaxed.theta, here, heads) + relaxed.constant)
-            if values[k] > incumbent.score[0] + trees.slack and has_shape(heads, trees.shape):
+            settle(arcs, a, here)
+            values[a] = min(bound, best_tree(trees, relaxed.theta, here, heads) + relaxed.constant)
+            if values[a] > incumbent.score[0] + trees.slack and has_shape(heads, trees.shape):
                 offer(arcs, heads, incumbent)
-    left = 0
-    for k in range(len(choices)):
-        left += values[k] > incumbent.score[0] + trees.slack
+    for a in choices:
+        parent[a] &= values[a] > incumbent.score[0] + trees.slack
+        left += parent[a]
     for i in range(left - 1, -1, -1):
-        k = int(values.argmax())
-        here = alive[count + i]
-        here[:] = parent
-        settle(arcs, choices[k], here)
-        bounds[count + i] = values[k]
-        parent[choices[k]], values[k] = False, -np.inf
-    return Open(alive, bounds, count + left)
+        best = -1
+        for a in choices:
+            if parent[a] and (best < 0 or values[a] > values[best]):
+                best = a
+        alive[number + i] = parent
+        settle(arcs, best, alive[number + i])
+        bounds[number + i] = values[best]
+        parent[best] = False
+    return Open(alive, bounds, number + left)
 
 
 @kernel
@@ -204,6 +223,7 @@ def explore(
     """
     arcs = trees.arcs
     heads, choices = np.empty(len(trees.S), np.int32), np.empty(len(arcs.head), np.int32)
+    bounds, thorough = np.empty(len(arcs.head)), rows.kind == BORDERS
     seen = steps = 0
     while nodes.number > 0 and seen < most:
         top = nodes.number - 1
@@ -226,10 +246,10 @@ def explore(
         steps += relaxed.steps
         nodes.bounds[top] = min(nodes.bounds[top], value, relaxed.bound)
         enough = incumbent.score[0] + trees.slack
-        if nodes.bounds[top] <= enough or not fix_arcs(trees, relaxed, here, enough):
+        if nodes.bounds[top] <= enough or not fix_arcs(trees, relaxed, here, enough, bounds, thorough):
             nodes = without
         elif rows.kind == CELLS:
-            nodes = _branch_on_arcs(trees, choices[:number], relaxed, incumbent, nodes)
+            nodes = _branch_on_arcs(trees, choices[:number], relaxed, bounds, incumbent, nodes)
         else:
             nodes = _branch_by_multipliers(trees, relaxed, nodes)
     return nodes, seen, steps
