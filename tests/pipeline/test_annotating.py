@@ -9,7 +9,7 @@ import pytest
 
 from arcwise.pipeline.annotating import annotate, written_probability
 from arcwise.pipeline.confidence import Probabilities
-from arcwise.pipeline.parser import Trees
+from arcwise.pipeline.parsed import Trees
 
 TEXT = """\
 # newdoc

@@ -14,7 +14,8 @@ from arcwise.pipeline import parser as parser_module
 from arcwise.pipeline.best_trees import repeated
 from arcwise.pipeline.confidence import unknown_trees
 from arcwise.pipeline.label_probabilities import label_probabilities
-from arcwise.pipeline.parser import Parser, Trees
+from arcwise.pipeline.parsed import Trees
+from arcwise.pipeline.parser import Parser
 from arcwise.treebank.block import Block
 from arcwise.trees.enumerate import all_trees
 from tests.learning.corpora import Features

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from arcwise.errors import InputError
 from arcwise.features.part_bounds import best_distances
 from arcwise.pipeline.confidence import unknown_trees
-from arcwise.pipeline.parser import Parser, Trees
+from arcwise.pipeline.parsed import Trees
+from arcwise.pipeline.parser import Parser
 from arcwise.pipeline.program_sentences import (
     ADDED,
     ARCS,

@@ -39,7 +39,8 @@ from arcwise.treebank.formats import CONLLU, FORMATS, Format, looks_like_columns
 if TYPE_CHECKING:
     from arcwise.constraints import ConstraintFile
     from arcwise.pipeline.constraining import Constraints
-    from arcwise.pipeline.parser import Parser, Trees
+    from arcwise.pipeline.parsed import Trees
+    from arcwise.pipeline.parser import Parser
     from arcwise.text.lines import Split
     from arcwise.treebank.block import Block
     from arcwise.treebank.reading import BlockReader

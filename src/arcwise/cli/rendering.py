@@ -14,7 +14,8 @@ from arcwise.pipeline.annotating import annotate, tree_comments
 from arcwise.treebank.formats import CONLLU, FEATS, FORM, LEMMA, UPOS, XPOS, Format
 
 if TYPE_CHECKING:
-    from arcwise.pipeline.parser import Parser, Trees
+    from arcwise.pipeline.parsed import Trees
+    from arcwise.pipeline.parser import Parser
     from arcwise.treebank.block import Block
     from arcwise.treebank.sentence import Sentence
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Self
 import click
 
 if TYPE_CHECKING:
-    from arcwise.pipeline.parser import Parser, Trees
+    from arcwise.pipeline.parsed import Trees
+    from arcwise.pipeline.parser import Parser
     from arcwise.treebank.block import Block
 
 

@@ -8,7 +8,7 @@ from math import exp, isnan
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from arcwise.pipeline.parser import Trees
+    from arcwise.pipeline.parsed import Trees
 
 _ENTRIES = (b"ArcProb=", b"LabelProb=")
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,30 +19,20 @@ from arcwise.errors import ArcwiseError, InputError, ModelError
 from arcwise.features.attributes import number_words
 from arcwise.features.part_bounds import best_distances
 from arcwise.learning.corpus import word_rows
-from arcwise.parts.arcs import ANY_HEAD
 from arcwise.pipeline.best_trees import best_trees, no_probabilities, repeat, repeated
 from arcwise.pipeline.confidence import Probabilities, Temperatures, unknown_trees
-from arcwise.pipeline.constrained_sentences import Given, constrained_tree, tree_finder
-from arcwise.pipeline.constraining import (
-    Constraints,
-    as_constraint,
-    compile_for,
-    conflict,
-    constraints_of,
-    only_groups,
-    violating,
-)
+from arcwise.pipeline.constraining import Constraints, as_constraint, constraints_of
 from arcwise.pipeline.dual_sentences import STEPS, Effort
 from arcwise.pipeline.forest import EXACT, Floats, Rows, find_forest, make_rows
-from arcwise.pipeline.group_sentences import repair_groups
 from arcwise.pipeline.keeping import Kept, contradiction, keep_nothing, read_kept
 from arcwise.pipeline.label_probabilities import label_probabilities
 from arcwise.pipeline.model import Model, load_model
+from arcwise.pipeline.parsed import Numbered, Trees
 from arcwise.pipeline.pieces import cut, heads_within, join
 from arcwise.pipeline.program_sentences import Programs, parse_with_programs
+from arcwise.pipeline.repairing import Repairing, room_for_scores
 from arcwise.pipeline.sentences import UNKNOWN_LABEL
 from arcwise.pipeline.streaming import map_in_order
-from arcwise.search.branching import Relaxed
 from arcwise.search.dual import BUDGET, check_options
 from arcwise.search.linear_program import check_program_options
 from arcwise.search.part_chart import DUAL, PRICE, PROGRAMS
@@ -51,7 +41,7 @@ from arcwise.text.tokeniser import Tokeniser
 from arcwise.treebank.block import Block, PackedNames, index_block, pack_names
 from arcwise.treebank.formats import CONLLU
 from arcwise.treebank.sentence import Sentence
-from arcwise.trees.shapes import ANY, read_shape
+from arcwise.trees.shapes import ANY, PROJECTIVE, read_shape
 
 # The longest sentence that is parsed in one piece: a square of scores of 32 MB. A longer one is cut into pieces of this
 # many words, each parsed on its own; the roots of the later pieces then hang on the root of the first (`arcwise.pipeline.pieces`).
@@ -63,45 +53,11 @@ LONGEST_IN_PROGRAM = 80
 DUAL_PROJECTIVE = "dual-projective"
 _BLOCK_BYTES = 1 << 17  # of sentences that are made from raw text at once
 _MODELS = Path(__file__).parent.parent / "models"
-_MOST_SCORES = 1 << 22  # of arcs of a block that are held until its trees satisfy constraints
 _NOTHING = np.empty(0)
 _MOST_IN_GROUP = 500  # sentences that are parsed in one call of the kernels
 
 
 Text = str | Sentence | Sequence[str] | Iterable[Sentence | Sequence[str]]
-
-
-class Trees(NamedTuple):
-    """The trees of a block: heads (word numbers within the sentence) and label numbers by word; score and whether the sentence
-    was searched in one piece by sentence; the names that the label numbers stand for. By sentence a bound on the score of any
-    tree, and what dual decomposition took (`arcwise.pipeline.dual_sentences`). How likely they are, and the place of each among
-    the best of its sentence, from 1, if that was asked for. repaired: whether a sentence's tree or labels are not those that it has
-    without constraints, if there were any.
-    """
-
-    heads: NDArray[np.int32]
-    labels: NDArray[np.int32]
-    scores: NDArray[np.float64]
-    whole: NDArray[np.bool_]
-    names: tuple[str, ...]
-    bounds: NDArray[np.float64]
-    report: NDArray[np.int64]
-    probabilities: Probabilities | None = None
-    ranks: NDArray[np.int32] | None = None
-    repaired: NDArray[np.bool_] | None = None
-
-    @property
-    def certified(self) -> NDArray[np.bool_]:
-        """Whether no tree of a sentence scores higher."""
-        return self.whole & (self.bounds <= self.scores)
-
-
-class _Numbered(NamedTuple):
-    """A block as the kernels take it, long sentences in pieces. words: the row of each word. firsts: each sentence's first piece."""
-
-    rows: Rows
-    words: NDArray[np.int64]
-    firsts: NDArray[np.int64]
 
 
 class Document(list[Sentence]):
@@ -130,6 +86,7 @@ class Parser:
         self.labels = model.names
         self.single_root = model.single_root
         self._weights = model.weights()
+        self._scale = float(model.arrays["scales"][1])
         self._effort, self._projective = EXACT, False
         self._programs: Programs | None = None
         self._temperatures = Temperatures.of(model)
@@ -315,10 +272,21 @@ class Parser:
             return trees._replace(probabilities=trees.probabilities if confidence else None, ranks=None)
         kept = self._kept(block, keep)
         numbered = self._number(block, kept)
-        arc_scores = self._room_for_scores(numbered.rows, each, keep)
+        arc_scores = room_for_scores(numbered.rows, each, keep, self._weights)
         self._find_trees(numbered.rows, arc_scores)
         trees = self._trees(block, kept, numbered)
-        return self._repaired(block, kept, numbered, trees, each, arc_scores) if any(each) else trees
+        if not any(each):
+            return trees
+        how = Repairing(
+            self._weights,
+            self._effort,
+            self._projective,
+            self.labels,
+            self._allowed,
+            self.longest,
+            self._scale,
+        )
+        return how.repair(block, kept, numbered, trees, each, arc_scores)
 
     def trace_block(self, block: Block, keep: bool = False) -> tuple[Trees, list[NDArray[np.float64]]]:
         """The same, and of every sentence the bound, the score of the tree and the number of automata computed anew at every step of
@@ -336,7 +304,7 @@ class Parser:
             trace = np.full((self._effort.steps, 3), np.nan)
             rows.part(piece, piece + 1).find_trees(self._weights, self._effort, self._projective, trace=trace)
             trace = trace[: rows.report[piece, STEPS]]
-            trace[:, :2] *= self.model.arrays["scales"][1]
+            trace[:, :2] *= self._scale
             traces.append(trace)
         return self._trees(block, kept, numbered), [traces[first] for first in numbered.firsts]
 
@@ -414,69 +382,10 @@ class Parser:
                 )
         return each
 
-    def _room_for_scores(self, rows: Rows, each: list[tuple[Constraint, ...]], keep: bool) -> Floats:
-        """Room for the scores of all arcs, if `repair_groups` is to have them."""
-        weights = self._weights
-        squares = int((np.diff(rows.starts) ** 2).sum())
-        quick = only_groups(each) and squares <= _MOST_SCORES and weights.shape == ANY
-        return np.empty(squares if quick and not (keep or weights.dual or weights.projective) else 0)
-
-    def _repaired(
-        self, block: Block, kept: Kept, numbered: _Numbered, trees: Trees, each: list[tuple[Constraint, ...]],
-        arc_scores: Floats,
-    ) -> Trees:  # fmt: skip
-        """The trees, with others in place of those that violate constraints."""
-        rows, scale = numbered.rows, float(self.model.arrays["scales"][1])
-        repaired = np.zeros(len(block), np.bool_)
-        repaired[violating(block, each, kept.names, trees.heads, trees.labels)] = True
-        for long in np.flatnonzero(repaired & ~trees.whole):
-            raise InputError(
-                f"the tree of a sentence of {np.diff(block.words)[long]} words, parsed in pieces, violates constraints",
-                expected=f"{self.longest} words at most where there are constraints",
-                file=block.file or None, line=int(block.lines[long]),
-            )  # fmt: skip
-        left = np.flatnonzero(repaired)
-        if len(arc_scores) and len(left):
-            pieces = numbered.firsts[left]
-            groups = np.zeros(self._weights.labels.shape[1], np.int64)
-            for bit, group in enumerate(compile_for(block, 0, each[0], self.labels).groups):
-                groups[: len(group)] |= group.astype(np.int64) << bit
-            scores = rows.scores.copy()
-            repair_groups(
-                rows.numbers, rows.starts, self._weights, pieces, groups, arc_scores, rows.heads, rows.labels, scores
-            )  # fmt: skip
-            done = scores[pieces] > -np.inf
-            words = repeat(block.words, left[done])
-            trees.heads[words] = rows.heads[numbered.words[words]]
-            trees.labels[words] = rows.labels[numbered.words[words]]
-            trees.scores[left[done]] = trees.bounds[left[done]] = scores[pieces[done]] * scale
-            left = left[~done]
-        in_file = kept.heads == block.heads  # not implied by a label
-        allowed = np.zeros((2, len(kept.names)), np.bool_)
-        allowed[:, : len(self.labels)] = self._allowed
-        for i in left.tolist():
-            begin, end = block.words[i : i + 2].tolist()
-            given = Given(
-                compile_for(block, i, each[i], kept.names),
-                _with_root(np.where(in_file, kept.heads, ANY_HEAD)[begin:end]),
-                _with_root(kept.labels[begin:end]),
-                allowed,
-            )
-            piece = numbered.firsts[i]
-            numbers = rows.numbers[rows.starts[piece] : rows.starts[piece + 1]]
-            known = Relaxed(_with_root(trees.heads[begin:end]), rows.scores[piece], rows.bounds[piece])
-            found = constrained_tree(numbers, self._weights, given, known, self._effort, self._projective)
-            if found is None:
-                find_tree = tree_finder(self._weights, self._effort, self._projective)
-                raise conflict(block, i, each[i], kept.names, given, find_tree)
-            trees.heads[begin:end], trees.labels[begin:end] = found.heads[1:], found.labels[1:]
-            trees.scores[i], trees.bounds[i] = found.score * scale, found.bound * scale
-        return trees._replace(repaired=repaired)
-
     def _kept(self, block: Block, keep: bool) -> Kept:
         return read_kept(block, self.labels, self._allowed) if keep else keep_nothing(block, self.labels)
 
-    def _number(self, block: Block, kept: Kept) -> _Numbered:
+    def _number(self, block: Block, kept: Kept) -> Numbered:
         """A block as the kernels take it."""
         pieces = cut(block.words, self.longest)
         numbers = number_words(block.data, block.starts, block.stops, pieces, self._vocabulary)
@@ -486,7 +395,7 @@ class Parser:
         heads[words] = heads_within(block.words, self.longest, kept.heads)
         labels[words] = np.where(kept.labels < len(self.labels), kept.labels, UNKNOWN_LABEL)
         rows = make_rows(numbers, starts, heads, labels)
-        return _Numbered(rows, words, np.searchsorted(pieces, block.words[:-1]))
+        return Numbered(rows, words, np.searchsorted(pieces, block.words[:-1]))
 
     def _find_trees(self, rows: Rows, arc_scores: Floats = _NOTHING) -> None:
         if self._programs is None:
@@ -497,16 +406,17 @@ class Parser:
                 numbers, starts, self._weights, self._programs, heads, labels, scores, bounds, report
             )
 
-    def _trees(self, block: Block, kept: Kept, numbered: _Numbered) -> Trees:
+    def _trees(self, block: Block, kept: Kept, numbered: Numbered) -> Trees:
         """The trees that were found, or an InputError if there is none."""
         rows = numbered.rows
-        scores = np.add.reduceat(rows.scores * self.model.arrays["scales"][1], numbered.firsts)
+        scores = np.add.reduceat(rows.scores * self._scale, numbered.firsts)
         whole = np.diff(block.words) <= self.longest
         for sentence in np.flatnonzero(np.isneginf(scores) | ~whole):
             error = contradiction(block, int(sentence), kept, self.single_root)
             if error is None and np.isneginf(scores[sentence]):
+                shape = PROJECTIVE if self._weights.projective or self._projective else self._weights.shape
                 error = InputError(
-                    "no projective tree has the heads and labels given",
+                    f"no {shape} tree has the heads and labels given",
                     expected="some that one has, for this model finds no others",
                     file=block.file or None, line=int(block.lines[sentence]),
                 )  # fmt: skip
@@ -515,7 +425,7 @@ class Parser:
         heads, labels = rows.heads[numbered.words], rows.labels[numbered.words]
         join(block.words, self.longest, kept.heads, heads, labels, self._loose)
         labels = np.where(kept.labels < 0, labels, kept.labels)
-        bounds = np.add.reduceat(rows.bounds * self.model.arrays["scales"][1], numbered.firsts)
+        bounds = np.add.reduceat(rows.bounds * self._scale, numbered.firsts)
         report = np.add.reduceat(rows.report, numbered.firsts)
         return Trees(heads, labels, scores, whole, kept.names, bounds, report)
 
@@ -528,11 +438,6 @@ class Parser:
     def parse_to_bytes(self, block: Block, keep: bool = False) -> NDArray[np.uint8]:
         """The block's bytes with the best trees in place of its own."""
         return self.with_trees(block, self.parse_block(block, keep))
-
-
-def _with_root(column: NDArray[np.int32]) -> NDArray[np.int32]:
-    """A column of the words 1..n with an entry for the root before it."""
-    return np.concatenate([np.full(1, -1, np.int32), column])
 
 
 def _pack(names: tuple[str, ...]) -> PackedNames:
