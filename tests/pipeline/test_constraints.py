@@ -28,6 +28,7 @@ from arcwise.errors import ArcwiseError, InputError
 from arcwise.features.attributes import number_words
 from arcwise.parts.arcs import ANY_HEAD
 from arcwise.pipeline import parser as parsing
+from arcwise.pipeline import repairing
 from arcwise.pipeline.constraining import violating
 from arcwise.pipeline.forest import make_rows
 from arcwise.pipeline.label_probabilities import label_probabilities
@@ -227,7 +228,7 @@ def test_groups_alone_are_repaired_exactly(data: Any, seed: int, single_root: bo
         assert not len(good)
         return
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parsing, "_MOST_SCORES", 0)
+        patch.setattr(repairing, "_MOST_SCORES", 0)
         other = parser.parse_block(block, constraints=groups)
     assert other.repaired is not None
     assert found.scores[0] == other.scores[0]

@@ -240,7 +240,7 @@ def test_refusals():
     ):
         arcwise.decode(Scores(S, great_grandchildren=np.zeros((4,) * 4)))
     for option in ("iterations", "budget"):
-        for number in (0, -1, 1.5, "2", None):
+        for number in (0, -1, 1.5, "2"):
             options: dict[str, Any] = {option: number}
             with pytest.raises(InputError, match=f"{option} is .*, expected a number of steps, 1 or more"):
                 arcwise.decode(Scores(S), **options)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _folder = click.Path(exists=True, file_okay=False, path_type=Path)
 _file = click.Path(dir_okay=False, path_type=Path)
+_existing_file = click.Path(exists=True, dir_okay=False, path_type=Path)
 _treebanks = click.argument("treebanks", nargs=-1, required=True, type=_folder)
 _write = click.option("--write", type=_file, help="Replace the table of this name in a Markdown file.")
 _table = click.option(
@@ -217,6 +218,49 @@ def shapes(
     table = partial(shapes, part=part, nodes=nodes)
     rows = _grow(table, treebanks, output, write, epochs, models, 1, "shapes")
     _show(list(tables(rows, part)), "shapes", write)
+
+
+@command.command()
+@click.argument("files", nargs=-1, required=True, type=_existing_file, metavar="TREEBANK_FILE...")
+@click.option(
+    "-m", "--model", metavar="MODEL", default="en", show_default=True, help="One that comes with arcwise, or a file."
+)  # fmt: skip
+@click.option(
+    "--groups", "names", multiple=True, default=["nsubj,csubj", "obj"], show_default=True, metavar="LABEL,...",
+    help="Labels of which a head may have one dependent; may be given several times. `nsubj:` is nsubj without subtypes.",
+)  # fmt: skip
+@click.option(
+    "-o", "--output", type=_file, metavar="TABLE.tsv", help="Where to write the table, tab-separated."
+)
+@_write
+@click.option(
+    "--rounds", type=click.IntRange(1), default=15, show_default=True, help="Of which times are the medians."
+)
+@click.option("--retag", is_flag=True, help="Parse with predicted tags where the file has some.")
+def groups(
+    files: tuple[Path, ...], model: str, names: tuple[str, ...], output: Path | None, write: Path | None, rounds: int,
+    retag: bool,
+) -> None:  # fmt: skip
+    """At most one dependent of a label group per head, each group alone and all at once: trees that violate it, accuracy and CPU time
+    without and with the constraint, and, with models of arcs alone, scores against the greedy repair that Stanza makes.
+
+    \b
+    Example:
+      arcwise experiment groups dev.conllu --groups nsubj:,nsubj:pass,csubj:,csubj:pass
+    """
+    from arcwise.experiments.groups import groups, tables
+    from arcwise.pipeline.parser import load
+
+    _check((), "groups", write)
+    if output is not None:
+        _folder_of_models(output, None)  # refuses one that is not there
+    parser = load(model)
+    with progress_bar() as show:
+        growing = groups(
+            files, parser, names, rounds, retag=retag, tell=lambda share: show("parsing", share, 1)
+        )
+        rows = list(growing)[-1] if output is None else _keep_last(output, "groups", growing)
+    _show(list(tables(rows, Path(model).stem, rounds, retag)), "groups", write)
 
 
 @command.command()

@@ -26,8 +26,7 @@ from arcwise.learning.corpus import word_rows
 from arcwise.pipeline.best_trees import repeat
 from arcwise.pipeline.confidence import unknown_trees
 from arcwise.pipeline.parser import Parser
-from arcwise.pipeline.shaped_sentences import find_others
-from arcwise.search.dual import BUDGET
+from arcwise.pipeline.shaped_sentences import NODES, find_others
 from arcwise.search.eisner import eisner_trees
 from arcwise.search.lagrangian import relax
 from arcwise.search.shaped import PAPER_STEPS, ShapeOptions
@@ -103,7 +102,7 @@ def make_efforts(shape: Shape, nodes: int) -> dict[str, Effort]:
     """How the searches for trees of a class go about it; nodes: of the paper's branch and bound."""
     options = {
         LR: ShapeOptions(shape, False, PAPER_STEPS, 0, None, True),
-        BRANCHING: ShapeOptions(shape, True, None, BUDGET, None, False),
+        BRANCHING: ShapeOptions(shape, True, None, NODES, None, False),
         FALLBACK: ShapeOptions(shape, False, 0, 0, None, True),
         PAPER: ShapeOptions(shape, True, PAPER_STEPS, nodes, None, True),
     }

@@ -362,7 +362,7 @@ def _tree_of_kept(sentence: _Sentence, masked: Floats, tree: Ints) -> Relaxed | 
     count = int(arcs.first[n + 1])
     graph = make_graph(np.arange(n + 1, dtype=np.int32), arcs.heads[:count], arcs.modifiers[:count])
     head, modifier = graph.head, graph.modifier
-    scores, by_label = _score_labels(weights, tokens, head[1:], modifier[1:])
+    scores, by_label = score_labels(weights, tokens, head[1:], modifier[1:])
     permitted = given.permitted(head[1:], modifier[1:])
     variants = _find_variants(scores, _padded(by_label, permitted), permitted, given.compiled.groups)
     if weights.dual or weights.projective:
@@ -410,7 +410,7 @@ def _add_rows(weights: NDArray[np.int8], rows: Indices, count: int, scores: NDAr
 
 
 @kernel
-def _score_labels(
+def score_labels(
     weights: Weights, tokens: Tokens, heads: Ints, modifiers: Ints
 ) -> tuple[Floats, NDArray[np.int16]]:
     """The scores of arcs without their labels, and those of all labels, allowed or not: (arcs, labels)."""

@@ -17,8 +17,9 @@ from arcwise.kernels import kernel
 from arcwise.pipeline.dual_sentences import BRANCHES, STEPS, Effort
 from arcwise.pipeline.sentences import Weights, label_tree, parse_sentences
 from arcwise.search import shaped_tree
+from arcwise.search.dual import BUDGET
 from arcwise.search.eisner import eisner_trees
-from arcwise.search.shaped import NODES, ShapeOptions
+from arcwise.search.shaped import ShapeOptions
 from arcwise.search.shaped_tree import Outcome, shaped_trees
 from arcwise.search.status import FOUND
 from arcwise.trees.shapes import ANY, Shape, has_shape
@@ -26,6 +27,7 @@ from arcwise.trees.shapes import ANY, Shape, has_shape
 Floats = NDArray[np.float64]
 Heads = NDArray[np.int32]
 
+NODES = 500  # of a sentence, unless told otherwise: a second for the longest
 _SLACK = 0.5  # scores are whole numbers: a better tree is better by 1 at least
 _WIDER = (2.0, 4.0, np.inf)  # factors by which the pruner's bars are lowered
 _NOTHING = np.empty(0)
@@ -33,7 +35,7 @@ _NOTHING = np.empty(0)
 
 def shaped_effort(effort: Effort) -> shaped_tree.Effort:
     """As far as dual decomposition would go: nodes of branch and bound in place of steps of the finish."""
-    nodes = min(effort.budget, NODES)
+    nodes = NODES if effort.budget == BUDGET else effort.budget
     options = ShapeOptions(ANY, nodes > 0, None, nodes, None, effort.paper)
     return options.effort._replace(slack=_SLACK)
 

@@ -31,7 +31,7 @@ from arcwise.trees.shapes import ANY, Shape, no_shape
 BRANCH_AND_BOUND, LAGRANGIAN = SHAPED = "branch-and-bound", "lagrangian"
 # Of the relaxation: at a node, and as the paper has it (footnote 12); how long its first step is, and when steps are halved.
 STEPS, PAPER_STEPS = 10, 200
-NODES = 100_000  # of branch and bound, unless told otherwise: some seconds
+NODES = 20_000  # of branch and bound, unless told otherwise: some seconds
 _SHARE, _PATIENCE, _PAPER_PATIENCE = 1.0, 5, 10
 _TOLERANCE = 1e-10
 _AT_ONCE = 16  # nodes that are looked at between two looks at the clock

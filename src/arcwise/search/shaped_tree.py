@@ -43,6 +43,10 @@ from arcwise.trees.violations import find_violations
 
 _FIRST_ROOM = 32  # for open nodes
 _LARGE = 1e100
+_CLIMB = (
+    2  # nodes after which an incumbent that is still the first one is made better by changing single heads
+)
+_MOST_BYTES = 1 << 26  # of open nodes, of which the best comes first; beyond that, the last
 
 
 class Effort(NamedTuple):
@@ -145,6 +149,47 @@ def settle(arcs: Candidates, arc: int, alive: Flags) -> None:
 
 
 @kernel
+def climb(trees: Trees, incumbent: Incumbent) -> None:
+    """Better the incumbent by changing one head at a time within the class, as long as that helps. O(arcs n) a round."""
+    arcs, heads = trees.arcs, incumbent.heads.copy()
+    again = incumbent.score[0] > NO_TREES
+    while again:
+        again = False
+        for m in range(1, len(heads)):
+            for a in range(arcs.first[m], arcs.first[m + 1]):
+                old, h = heads[m], arcs.head[a]
+                if arcs.score[a] <= arcs.score[arc_into(arcs, old, m)] or (
+                    trees.single_root and (h == 0) != (old == 0)
+                ):
+                    continue
+                above = h
+                while above > 0 and above != m:
+                    above = heads[above]
+                if above == m:
+                    continue
+                heads[m] = h
+                if has_shape(heads, trees.shape):
+                    again = True
+                else:
+                    heads[m] = old
+    if incumbent.score[0] > NO_TREES:
+        offer(arcs, heads, incumbent)
+
+
+@kernel
+def _bring_best(nodes: Open) -> None:
+    """Exchange the last node with the one of the highest bound."""
+    last = best = nodes.number - 1
+    for k in range(last, -1, -1):
+        if nodes.bounds[k] > nodes.bounds[best]:
+            best = k
+    if best != last:
+        nodes.bounds[best], nodes.bounds[last] = nodes.bounds[last], nodes.bounds[best]
+        for a in range(nodes.alive.shape[1]):
+            nodes.alive[best, a], nodes.alive[last, a] = nodes.alive[last, a], nodes.alive[best, a]
+
+
+@kernel
 def _with_room(nodes: Open, number: int) -> Open:
     """The nodes, with room for so many more."""
     alive, bounds, count = nodes
@@ -216,7 +261,7 @@ def _branch_on_arcs(
 def explore(
     trees: Trees, rows: Rows, nodes: Open, incumbent: Incumbent, how: Descent, most: int
 ) -> tuple[Open, int, int]:
-    """Look at so many nodes: those left open, how many were looked at, and steps of the relaxation. Depth first.
+    """Look at so many nodes, the best first: those left open, how many were looked at, and steps of the relaxation.
 
     Memory O(arcs) a node. When none are left open, the incumbent is the best tree of the class, or there is none. It ends, for every
     node has fewer arcs than the one that it was branched from.
@@ -224,9 +269,13 @@ def explore(
     arcs = trees.arcs
     heads, choices = np.empty(len(trees.S), np.int32), np.empty(len(arcs.head), np.int32)
     bounds, thorough = np.empty(len(arcs.head)), rows.kind == BORDERS
-    seen = steps = 0
+    seen, steps, at_first = 0, 0, incumbent.score[0]
     while nodes.number > 0 and seen < most:
         top = nodes.number - 1
+        if seen == _CLIMB and incumbent.score[0] == at_first:
+            climb(trees, incumbent)
+        if top * len(arcs.head) < _MOST_BYTES:
+            _bring_best(nodes)
         here, without = nodes.alive[top], Open(nodes.alive, nodes.bounds, top)
         if nodes.bounds[top] <= incumbent.score[0] + trees.slack:
             nodes = without
