@@ -140,7 +140,7 @@ def test_crossing_heads_cannot_be_kept() -> None:
     parser = Parser(chart_model("sibling", 0))
     row = "{}\tw{}\t_\t_\t_\t_\t{}\t_\t_\t_\n"
     block = block_of("".join(row.format(i, i, head) for i, head in enumerate((3, 4, 4, 0), start=1)) + "\n")
-    with pytest.raises(InputError, match="no projective tree has"):
+    with pytest.raises(InputError, match="no tree of shape projective has"):
         parser.parse_block(block, keep=True)
 
 

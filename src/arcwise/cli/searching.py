@@ -127,6 +127,13 @@ def describe_search(reports: list[Any], certified: int, sentences: int, worst: f
     from arcwise.search.dual_decomposition import AGREED, CLOSED
 
     report = np.concatenate(reports)
+    if not report[:, AUTOMATA].any():
+        gap = "" if certified == sentences else f"; the largest gap is {worst:.4g}"
+        yield f"proved best: {certified:,} of {sentences:,} sentences{gap}"
+        searched = report[:, STEPS] > 0
+        nodes = int(report[:, BRANCHES].sum())
+        yield f"branch and bound: {nodes:,} nodes for {int(searched.sum()):,} sentences whose best tree is of another shape"
+        return
     finished = report[:, ROUNDS] > 0
     shares = [
         f"{100 * np.mean(chosen):.2f}% {name}"

@@ -139,6 +139,26 @@ class ConstraintFile:
         return [f"@{selector} (line {line})" for selector, line in self._lines.items()]
 
 
+def as_constraints(wishes: Any) -> list[Constraint]:
+    """Constraints as they are, or lines of a file that say them.
+
+    >>> [str(one) for one in as_constraints(["leaf 2", Arc(0, 1)])]
+    ['leaf 2', 'arc 0 1']
+    """
+    if isinstance(wishes, str | Constraint):
+        wishes = [wishes]
+    try:
+        each = list(wishes)
+    except TypeError:
+        raise InputError(f"constraints is {wishes!r}", expected="a list of constraints") from None
+    for one in each:
+        if not isinstance(one, str | Constraint):
+            raise InputError(
+                f"constraint {one!r}", expected="one of arcwise.constraints, or a line that says it"
+            )
+    return [parse_constraint(one) if isinstance(one, str) else one for one in each]
+
+
 def read_constraints(path: str | Path) -> ConstraintFile:
     """The constraints of a text file, one a line. InputError, with file and line, for what is none."""
     try:

@@ -15,18 +15,18 @@ from arcwise.constraints import (
     Constraint,
     compile_constraints,
     from_misc,
-    parse_constraint,
 )
 from arcwise.constraints.conflict import explain_conflict, smallest_conflict
-from arcwise.constraints.reading import KEYS
+from arcwise.constraints.reading import KEYS, as_constraints
 from arcwise.errors import InputError
 from arcwise.parts.arcs import ANY_HEAD
 from arcwise.pipeline.constrained_sentences import Given, TreeFinder, tree_of_matrix
 from arcwise.pipeline.group_sentences import MOST_GROUPS
 from arcwise.pipeline.sentences import ANY_LABEL
-from arcwise.treebank.block import UPOS, XPOS, Block
+from arcwise.treebank.block import FORM, UPOS, XPOS, Block
 from arcwise.treebank.sentence import Sentence
 
+_NAMED = 6  # words of a sentence
 _SAID = re.compile(rb"[\t|](?:%s)=" % b"|".join(key.encode() for key in KEYS))  # in the column MISC, perhaps
 Constraints = Iterable[Constraint | str | Iterable[Constraint | str]]
 Ints = NDArray[np.int32]
@@ -41,13 +41,13 @@ def constraints_of(block: Block, constraints: Constraints, keep: bool) -> list[t
     >>> [list(map(str, each)) for each in constraints_of(block, ["root 1"], True)]
     [['root 1', 'leaf 1']]
     """
-    items: list[Any] = list(constraints)
+    items: list[Any] = [constraints] if isinstance(constraints, str | Constraint) else list(constraints)
     if items and all(isinstance(item, list | tuple) for item in items):
         if len(items) != len(block):
             raise InputError(f"constraints for {len(items)} sentences", expected=f"for each of {len(block)}")
-        each = [tuple(map(as_constraint, item)) for item in items]
+        each = [tuple(as_constraints(item)) for item in items]
     else:
-        each = [tuple(map(as_constraint, items))] * len(block)
+        each = [tuple(as_constraints(items))] * len(block)
         if not keep:
             return each
     if keep:
@@ -58,17 +58,6 @@ def constraints_of(block: Block, constraints: Constraints, keep: bool) -> list[t
     ]  # equal ones are one object, so that nobody need compare them
 
 
-def as_constraint(item: Any) -> Constraint:
-    """A constraint, or what its line in a file stands for."""
-    if isinstance(item, str):
-        return parse_constraint(item)
-    if not isinstance(item, Constraint):
-        raise InputError(
-            f"{item!r} as a constraint", expected="one of arcwise.constraints, or its line in a file"
-        )
-    return item
-
-
 def _from_misc(sentence: Sentence) -> tuple[Constraint, ...]:
     if not _SAID.search(sentence.to_bytes()):
         return ()
@@ -77,10 +66,10 @@ def _from_misc(sentence: Sentence) -> tuple[Constraint, ...]:
             constraint for word, misc in enumerate(sentence.misc) for constraint in from_misc(word, misc)
         )
     except InputError as error:
-        raise _located(error, sentence.file, sentence.line) from None
+        raise _located(error, sentence.file, sentence.line or None) from None
 
 
-def _located(error: InputError, file: str, line: int) -> InputError:
+def _located(error: InputError, file: str, line: int | None) -> InputError:
     return InputError(error.found, expected=error.expected, file=file or None, line=line, token=error.token)
 
 
@@ -93,7 +82,7 @@ def compile_for(
     try:
         return compile_constraints(constraints, end - begin, labels=names, upos=upos, xpos=xpos)
     except InputError as error:
-        raise _located(error, block.file, int(block.lines[sentence])) from None
+        raise _located(error, block.file, _line(block, sentence)) from None
 
 
 def violating(
@@ -192,7 +181,7 @@ def conflict(
     given: with the heads and labels that the file gives, and no others. Exact; the time is that of many searches.
     """
     n = len(given.heads) - 1
-    items = [_Item(str(constraint), constraint) for constraint in constraints]
+    items = [_Item(str(constraint), constraint) for constraint in dict.fromkeys(constraints)]
     for word in range(1, n + 1):
         head, label = int(given.heads[word]), int(given.labels[word])
         if head >= 0:
@@ -211,5 +200,20 @@ def conflict(
 
     culprits = smallest_conflict(items, feasible)
     return InputError(
-        str(explain_conflict(culprits)), file=block.file or None, line=int(block.lines[sentence])
+        f"{explain_conflict(culprits)} (in: {_words(block, sentence)})",
+        file=block.file or None,
+        line=_line(block, sentence),
+    )
+
+
+def _line(block: Block, sentence: int) -> int | None:
+    """Where a sentence begins; None if it is of raw text."""
+    return int(block.lines[sentence]) or None
+
+
+def _words(block: Block, sentence: int) -> str:
+    """The first words of a sentence."""
+    begin, end = block.words[sentence : sentence + 2].tolist()
+    return " ".join(block.column(FORM)[begin : min(end, begin + _NAMED)]) + (
+        " ..." if end - begin > _NAMED else ""
     )

@@ -15,13 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arcwise.constraints import Constraint
+from arcwise.constraints.reading import as_constraints
 from arcwise.errors import ArcwiseError, InputError, ModelError
 from arcwise.features.attributes import number_words
 from arcwise.features.part_bounds import best_distances
 from arcwise.learning.corpus import word_rows
 from arcwise.pipeline.best_trees import best_trees, no_probabilities, repeat, repeated
 from arcwise.pipeline.confidence import Probabilities, Temperatures, unknown_trees
-from arcwise.pipeline.constraining import Constraints, as_constraint, constraints_of
+from arcwise.pipeline.constraining import Constraints, constraints_of
 from arcwise.pipeline.dual_sentences import STEPS, Effort
 from arcwise.pipeline.forest import EXACT, Floats, Rows, find_forest, make_rows
 from arcwise.pipeline.keeping import Kept, contradiction, keep_nothing, read_kept
@@ -164,7 +165,7 @@ class Parser:
 
             print(parser("Time flies like an arrow.", constraints=["root 3", AtMostOne(["nsubj", "csubj"])]))
         """
-        rules = [as_constraint(constraint) for constraint in constraints]
+        rules = as_constraints(constraints)
         if isinstance(text, Sentence):
             sentences = [text]
         elif isinstance(text, str):
@@ -189,7 +190,7 @@ class Parser:
             raise InputError(
                 "one text", expected="several: a list, a file, or anything else that gives one after another"
             )
-        parse = partial(self, constraints=[as_constraint(constraint) for constraint in constraints])
+        parse = partial(self, constraints=as_constraints(constraints))
         with closing(map_in_order(parse, texts, jobs)) as documents:
             yield from documents
 
@@ -205,7 +206,9 @@ class Parser:
         """Blocks of sentences, without tags and trees, of raw text in UTF-8 of any length (`Tokeniser.stream`)."""
         size = block_bytes or _BLOCK_BYTES
         for data in self.tokeniser.stream(chunks, split=split, offsets=offsets, block_bytes=size, file=file):
-            yield index_block(data, CONLLU, file=file, check_trees=False)[0]
+            block, _ = index_block(data, CONLLU, file=file, check_trees=False)
+            block.lines = np.zeros_like(block.lines)  # it has none in the file
+            yield block
 
     def tag_block(self, block: Block, *, anew: bool = False) -> Block:
         """The block with tags and lemmas where a sentence has none; with `anew`, everywhere. As it is if the model cannot tag."""
@@ -416,7 +419,7 @@ class Parser:
             if error is None and np.isneginf(scores[sentence]):
                 shape = PROJECTIVE if self._weights.projective or self._projective else self._weights.shape
                 error = InputError(
-                    f"no {shape} tree has the heads and labels given",
+                    f"no tree of shape {shape} has the heads and labels given",
                     expected="some that one has, for this model finds no others",
                     file=block.file or None, line=int(block.lines[sentence]),
                 )  # fmt: skip

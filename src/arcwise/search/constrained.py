@@ -11,12 +11,13 @@ import numpy as np
 from arcwise.constraints.compiled import Compiled, Flags, compile_constraints
 from arcwise.constraints.conflict import explain_conflict, smallest_conflict
 from arcwise.constraints.kinds import Arc, Constraint, NoArc
-from arcwise.constraints.reading import parse_constraint
+from arcwise.constraints.reading import as_constraints
 from arcwise.errors import InputError, NoTreeError
 from arcwise.parts.arc_graph import PartScores
 from arcwise.parts.matrices import as_batch, as_matrix
 from arcwise.parts.matrices import place as place_of
 from arcwise.parts.scores import Scores
+from arcwise.search.best_heads import LIMIT
 from arcwise.search.branching import Floats, Ints, Relaxed, branch
 from arcwise.search.constraints import arc_pairs, each_of
 from arcwise.search.part_chart import Parts, is_parts
@@ -24,6 +25,7 @@ from arcwise.search.pieces import check_jobs
 from arcwise.search.result import Parse
 
 Search = Callable[[Any], Parse]  # of scores of the same kind as those given
+_LARGE = 1e290  # beyond this, scores less prices might be no numbers
 
 
 class Arcs(NamedTuple):
@@ -62,26 +64,6 @@ class Arcs(NamedTuple):
         return tree
 
 
-def as_constraints(wishes: Any) -> list[Constraint]:
-    """Constraints as they are, or lines of a file that say them.
-
-    >>> [str(one) for one in as_constraints(["leaf 2", Arc(0, 1)])]
-    ['leaf 2', 'arc 0 1']
-    """
-    if isinstance(wishes, str | Constraint):
-        wishes = [wishes]
-    try:
-        each = list(wishes)
-    except TypeError:
-        raise InputError(f"constraints is {wishes!r}", expected="a list of constraints") from None
-    for one in each:
-        if not isinstance(one, str | Constraint):
-            raise InputError(
-                f"constraint {one!r}", expected="one of arcwise.constraints, or a line that says it"
-            )
-    return [parse_constraint(one) if isinstance(one, str) else one for one in each]
-
-
 def constrained_parse(
     scores: Any, wishes: Any, search: Search, *, required: Any = (), forbidden: Any = (), place: str = "",
     seconds: float | None = None,
@@ -93,7 +75,8 @@ def constrained_parse(
     among them.
     """
     arcs = _arcs(scores)
-    constraints = as_constraints(wishes)
+    _check_scores(arcs, place)
+    constraints = list(dict.fromkeys(as_constraints(wishes)))
     constraints += [Arc(h, m) for h, m in arc_pairs(required, "required", arcs.n, place)]
     constraints += [NoArc(h, m) for h, m in arc_pairs(forbidden, "forbidden", arcs.n, place)]
     found = _solve(arcs, constraints, search, arcs.score, seconds)
@@ -147,18 +130,33 @@ def _solve(
             return None
         tree = arcs.tree(parse, these)
         parses[tree.tobytes()] = parse
-        return Relaxed(tree, parse.score, parse.score if parse.certified else float(parse.bound or np.inf))
+        return Relaxed(tree, parse.score, parse.score if parse.certified else _bound(parse))
 
     free = np.zeros(len(scores))
     found = branch(
         lambda alive: priced(alive, free), arcs.head, arcs.modifier, members, compiled.group_heads, compiled.spans, alive,
-        seconds=seconds, priced=priced,
+        seconds=seconds, priced=priced if np.abs(scores[alive]).max(initial=0.0) < _LARGE else None,
     )  # fmt: skip
     if found is None:
         return None
     parse = parses[found.tree.tobytes()]
     stats = {**parse.stats, "searches": found.nodes}
     return Parse(parse.heads, found.score, max(found.score, found.bound), parse.labels, stats, parse.senses)
+
+
+def _bound(parse: Parse) -> float:
+    return np.inf if parse.bound is None else parse.bound
+
+
+def _check_scores(arcs: Arcs, place: str) -> None:
+    """InputError for scores that no search would take, of arcs that constraints may hide from it."""
+    refused = ~((np.abs(arcs.score) < LIMIT) | np.isneginf(arcs.score))
+    if refused.any():
+        a = int(refused.argmax())
+        raise InputError(
+            f"{place}the score of the arc from {arcs.head[a]} to {arcs.modifier[a]} is {arcs.score[a]}",
+            expected=f"a number between -{LIMIT:g} and {LIMIT:g}, or -inf to forbid the arc",
+        )
 
 
 def _arcs(scores: Any) -> Arcs:

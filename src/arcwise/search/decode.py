@@ -153,7 +153,7 @@ def decode(
     trace: keep (bound, score of the tree, automata computed anew) of every iteration of dual decomposition in stats["trace"].
     relaxation: in programs, how parts are tied to arcs: "pairs", "sums" or "all" (`arcwise.search.part_polytopes`).
     connected: and how arcs are tied to trees: "cuts", "single-flow" or "multi-flow" (`arcwise.search.arborescence`).
-    seconds: after which a program, or branch and bound on one matrix, gives up; the best tree so far comes with the gap that is left.
+    seconds: after which a program, or branch and bound, gives up on a matrix; the best tree so far comes with the gap that is left.
     jobs: threads to share several matrices among. The result does not depend on it.
 
     Raises InputError for unusable scores or constraints, and NoTreeError if no tree is allowed. The same
@@ -195,7 +195,7 @@ def decode(
             if chart.method == DUAL:
                 return dual_parse(chart, options, ANY if projective else shape)
             if shape != ANY and not projective:
-                raise InputError(f"decoder {decoder!r} for {shape} trees", expected=f"{DUAL!r}")
+                raise InputError(f"decoder {decoder!r} for trees of shape {shape}", expected=f"{DUAL!r}")
             if chart.method == PRICE:
                 from arcwise.search.priced_tables import price_parse
 

@@ -34,6 +34,7 @@ STEPS, PAPER_STEPS = 10, 200
 NODES = 20_000  # of branch and bound, unless told otherwise: some seconds
 _SHARE, _PATIENCE, _PAPER_PATIENCE = 1.0, 5, 10
 _TOLERANCE = 1e-10
+_DEEPEST = 1 << 30  # block degree: as good as none
 _AT_ONCE = 16  # nodes that are looked at between two looks at the clock
 
 
@@ -63,6 +64,15 @@ class ShapeOptions(NamedTuple):
         descent = Descent(own if self.steps is None else self.steps, _SHARE, patience)
         return Effort(descent, self.nodes if self.branching else 0, self.paper, 0.0, _TOLERANCE)
 
+    @property
+    def briefly(self) -> Effort:
+        """The same for no more than a few nodes."""
+        return self.effort._replace(nodes=min(self.effort.nodes, _AT_ONCE))
+
+    def goes_on(self, outcome: Outcome) -> bool:
+        """Whether a search that was brief must go on."""
+        return self.branching and self.nodes > outcome.nodes and outcome.bound > outcome.score
+
 
 def check_shape(block_degree: Any, well_nested: Any, one_inherit: Any) -> Shape:
     """The class of trees asked for, if it is usable.
@@ -72,7 +82,7 @@ def check_shape(block_degree: Any, well_nested: Any, one_inherit: Any) -> Shape:
     """
     if block_degree is not None and (not isinstance(block_degree, int | np.integer) or block_degree < 1):
         raise InputError(f"block_degree is {block_degree!r}", expected="a number of blocks, 1 or more")
-    degree = int(block_degree or 0)
+    degree = min(int(block_degree or 0), _DEEPEST)
     if one_inherit:
         return Shape(min(degree or 2, 2), True, True)
     return Shape(degree, bool(well_nested))
@@ -90,7 +100,7 @@ def pick_shaped(
     if decoder not in SHAPED:
         if shape != ANY and not projective:
             raise InputError(
-                f"decoder {decoder!r} for {shape} trees", expected=" or ".join(map(repr, SHAPED))
+                f"decoder {decoder!r} for trees of shape {shape}", expected=" or ".join(map(repr, SHAPED))
             )
         return None
     branching = decoder == BRANCH_AND_BOUND and options.exact
@@ -99,41 +109,39 @@ def pick_shaped(
 
 
 def search_shaped(batch: Batch, first: int, options: ShapeOptions, single_root: bool) -> list[Parse]:
-    """The best tree of the class of every matrix of a piece, in one call of a kernel; they are numbered from `first`."""
+    """The best tree of the class of every matrix of a piece; they are numbered from `first`. In one call of a kernel, but for those
+    that take many nodes.
+    """
     flat = np.concatenate([S.reshape(-1) for S in batch])
     sizes = np.array([len(S) for S in batch], np.int64)
     heads, outcomes = np.empty(int(sizes.sum()), np.int32), np.empty((len(batch), len(Outcome._fields)))
-    shaped_trees(flat, sizes - 1, single_root, options.shape, options.effort, heads, outcomes)
-    trees = np.split(heads, np.cumsum(sizes)[:-1])
-    return [
-        _parse(
-            S,
-            tree,
-            Outcome(int(code), score, bound, int(nodes), int(steps)),
-            options,
-            single_root,
-            place(first + b),
-        )
-        for b, (S, tree, (code, score, bound, nodes, steps)) in enumerate(
-            zip(batch, trees, outcomes.tolist(), strict=True)
-        )
-    ]
+    shaped_trees(flat, sizes - 1, single_root, options.shape, options.briefly, heads, outcomes)
+    parses = []
+    for b, (S, tree) in enumerate(zip(batch, np.split(heads, np.cumsum(sizes)[:-1]), strict=True)):
+        code, score, bound, nodes, steps = outcomes[b].tolist()
+        outcome = Outcome(int(code), score, bound, int(nodes), int(steps))
+        if options.goes_on(outcome):
+            parses.append(search_one_shaped(S, options, single_root, place(first + b)))
+        else:
+            parses.append(_parse(S, tree, outcome, options, single_root, place(first + b)))
+    return parses
 
 
 def search_one_shaped(S: Matrix, options: ShapeOptions, single_root: bool, where: str = "") -> Parse:
-    """The same for one matrix; with a look at the clock now and then, if there is a limit."""
+    """The same for one matrix, a few nodes at a time: so it can be interrupted, and looks at the clock if there is a limit."""
     heads, room = np.empty(len(S), np.int32), make_shaped_room(len(S) - 1)
-    start = monotonic()
-    now = options.effort if options.seconds is None else options.effort._replace(nodes=1)
-    outcome = shaped_tree(S, single_root, options.shape, now, room, heads)
-    if options.seconds is not None and options.branching and outcome.bound > outcome.score:
-        value = outcome.bound
-        trees, rows, nodes, incumbent = begin(S, single_root, options.shape, now, room)
+    deadline = np.inf if options.seconds is None else monotonic() + options.seconds
+    outcome = shaped_tree(S, single_root, options.shape, options.briefly, room, heads)
+    if options.goes_on(outcome):
+        trees, rows, nodes, incumbent = begin(S, single_root, options.shape, options.effort, room)
         seen = steps = 0
-        while nodes.number > 0 and seen < options.nodes and monotonic() < start + options.seconds:
-            nodes, more_nodes, more_steps = explore(trees, rows, nodes, incumbent, now.descent, _AT_ONCE)
+        while nodes.number > 0 and seen < options.nodes and monotonic() < deadline:
+            most = min(_AT_ONCE, options.nodes - seen)
+            nodes, more_nodes, more_steps = explore(
+                trees, rows, nodes, incumbent, options.effort.descent, most
+            )
             seen, steps = seen + more_nodes, steps + more_steps
-        outcome = conclude(trees, nodes, incumbent, value, seen, steps, heads)
+        outcome = conclude(trees, nodes, incumbent, outcome.bound, seen, steps, heads)
     return _parse(S, heads, outcome, options, single_root, where)
 
 
@@ -148,7 +156,7 @@ def _parse(
     if outcome.code == NO_SHAPE:
         if outcome.bound > NO_TREES:
             raise InputError(
-                f"{where}no {options.shape} tree found at {outcome.nodes} nodes, nor proved that there is none",
+                f"{where}no tree of shape {options.shape} found at {outcome.nodes} nodes, nor proved that there is none",
                 expected="a larger budget of nodes, or of seconds",
             )
         raise no_shape(options.shape, where)

@@ -56,7 +56,7 @@ def read_shape(name: str) -> Shape:
 
 def no_shape(shape: Shape, place: str = "") -> NoTreeError:
     """The error to raise if there is no tree of a class."""
-    return NoTreeError(f"{place}the allowed arcs form no {shape} tree")
+    return NoTreeError(f"{place}the allowed arcs form no tree of shape {shape}")
 
 
 @kernel
