@@ -381,7 +381,7 @@ def test_texts_words_and_sentences_take_constraints() -> None:
             assert sentence.certified
     given = Sentence.from_words(["A", "dog", "barked", "."])
     assert str(parser(given, constraints=[])) == str(parser(given))
-    with pytest.raises(InputError, match=r"as a constraint, expected one of arcwise\.constraints"):
+    with pytest.raises(InputError, match=r"constraint 3, expected one of arcwise\.constraints"):
         parser(text, constraints=[3])  # type: ignore[list-item]
     block = synthetic_block(3, 4.0)
     each = parser.parse_block(block, constraints=[[Root(1)], [], ["root 2"]])

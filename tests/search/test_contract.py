@@ -28,7 +28,6 @@ SEARCHES = [
     ("dual", True),
     ("ilp", False),
     ("price", False),
-    ("branch-and-bound", False),
 ]
 SOLVERS = ("dual", "ilp", "price")  # they end when a gap is closed, to a tolerance
 

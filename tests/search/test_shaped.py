@@ -71,6 +71,22 @@ def test_finds_the_best_tree(shape, single_root, S, rule, data):
     assert heuristic.bound >= scores.max() - slack
 
 
+@one_or_several_roots
+@settings(deadline=None, max_examples=50)
+@given(S=matrices())
+def test_any_shape_will_do(single_root, S):
+    """Without a class the answer is that of the spanning tree."""
+    try:
+        best = decode(S, single_root=single_root)
+    except NoTreeError:
+        with pytest.raises(NoTreeError):
+            decode(S, single_root=single_root, decoder="branch-and-bound")
+        return
+    parse = decode(S, single_root=single_root, decoder="branch-and-bound")
+    check(parse, S, single_root)
+    assert parse.score == best.score
+
+
 def test_thousands_of_random_instances():
     """Every class, with one root and several, by our rows and by the paper's."""
     rng = np.random.default_rng(0)
