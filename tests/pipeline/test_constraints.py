@@ -38,6 +38,7 @@ from arcwise.treebank.block import Block
 from arcwise.treebank.sentence import Sentence
 from arcwise.trees.enumerate import all_trees
 from arcwise.trees.shapes import has_shape, read_shape
+from tests.constraints.naive import satisfies
 from tests.pipeline.models import SMALL, random_model, synthetic_block, trained
 from tests.pipeline.test_charts import chart_model
 from tests.pipeline.test_keeping import loose_block
@@ -50,42 +51,8 @@ ORDERS = ("spanning-tree", SHAPED, "eisner", "sibling", "model1", "dual-sibling"
 
 def satisfied(constraint: Constraint, heads: list[int], labels: list[str], tags: tuple[str, ...]) -> bool:
     """What a constraint means, word for word; entries 0 are of the root."""
-    words = range(1, len(heads))
-    match constraint:
-        case Arc(head, word):
-            return heads[word] == head
-        case NoArc(head, word):
-            return heads[word] != head
-        case Root(word):
-            return heads[word] == 0
-        case Leaf(word):
-            return word not in heads[1:]
-        case Subtree(first, last) | Together(first, last):
-            span = range(first, last + 1)
-            leaves = any(heads[m] in span for m in words if m not in span)
-            whole = isinstance(constraint, Subtree)
-            return sum(heads[m] not in span for m in span) == 1 and not (whole and leaves)
-        case HeadInside(word, first, last):
-            first_word, last_word = word if isinstance(word, tuple) else (word, word)
-            return all(first <= heads[m] <= last for m in range(first_word, last_word + 1))
-        case HeadOutside(word, first, last):
-            first_word, last_word = word if isinstance(word, tuple) else (word, word)
-            return not any(first <= heads[m] <= last for m in range(first_word, last_word + 1))
-        case AtMostOne(group, head):
-            taken = [heads[m] for m in words if labels[m] in group]
-            return all(taken.count(h) <= 1 for h in ([head] if head is not None else taken))
-        case Labels(names, allowed, word, head, tag, head_tag):
-            for m in words:
-                matches = (
-                    word in (None, m)
-                    and head in (None, heads[m])
-                    and tag in (None, tags[m])
-                    and head_tag in (None, tags[heads[m]])
-                )
-                if matches and (labels[m] in names) != allowed:
-                    return False
-            return True
-    raise AssertionError(constraint)
+    names = tuple(dict.fromkeys(labels))
+    return bool(satisfies(constraint, heads, [names.index(label) for label in labels], names, tags[1:]))
 
 
 def some_constraints(n: int) -> st.SearchStrategy[list[Constraint]]:

@@ -6,15 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from time import thread_time
 
 import numpy as np
-from numpy.typing import NDArray
 
 from arcwise.constraints import AtMostOne, compile_constraints
 from arcwise.errors import InputError, ModelError
 from arcwise.evaluation.attachment import accuracy
 from arcwise.experiments.greedy_repair import repair_greedily, score_labelled_arcs
+from arcwise.experiments.racing import race
 from arcwise.experiments.tables import Rows, markdown
 from arcwise.experiments.trained_models import Tell
 from arcwise.features.attributes import number_words
@@ -74,18 +73,6 @@ def attachment(blocks: list[Block], trees: list[Trees]) -> tuple[float, float]:
 
 def _universal(label: str) -> str:
     return label.partition(":")[0]
-
-
-def race(runs: dict[str, Callable[[], object]], rounds: int, tell: Tell) -> dict[str, NDArray[np.float64]]:
-    """CPU seconds by name and round. The runs take turns, so that what slows down the machine slows down all of them."""
-    seconds: dict[str, list[float]] = {name: [] for name in runs}
-    for done in range(rounds):
-        for name, run in runs.items():
-            started = thread_time()
-            run()
-            seconds[name].append(thread_time() - started)
-        tell((done + 1) / rounds)
-    return {name: np.array(times) for name, times in seconds.items()}
 
 
 def has_greedy_repair(parser: Parser) -> bool:

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from arcwise.experiments.racing import race
 from arcwise.features.attributes import number_words
 from arcwise.learning.corpus import word_rows
 from arcwise.pipeline.best_trees import repeat
@@ -164,20 +165,11 @@ def outside(heads: Heads, starts: NDArray[np.int64], shape: Shape) -> NDArray[np
     return np.flatnonzero(others)
 
 
-def _time(run: Callable[[], object]) -> float:
-    started = thread_time()
-    run()
-    return thread_time() - started
-
-
-def race(runs: Mapping[str, Callable[[], object]]) -> dict[str, Floats]:
-    """Seconds by name and round. The runs take turns, so that what slows down the machine slows down all of them; before the first
-    round each runs once, since things may have to be compiled.
-    """
+def race_warm(runs: Mapping[str, Callable[[], object]]) -> dict[str, Floats]:
+    """As `race`, but before the first round each runs once, since things may have to be compiled."""
     for run in runs.values():
         run()
-    rounds = [[_time(run) for run in runs.values()] for _ in range(_ROUNDS)]
-    return dict(zip(runs, np.transpose(rounds), strict=True))
+    return race(runs, _ROUNDS)
 
 
 def time_sentences(searches: Mapping[str, Search], batch: Batch) -> dict[str, tuple[Floats, Found]]:
@@ -195,7 +187,7 @@ def time_sentences(searches: Mapping[str, Search], batch: Batch) -> dict[str, tu
             if seconds[name][-1] <= _LONG:
                 copies = int(np.clip(_SHORT / seconds[name][-1], 1, _MOST_COPIES))
                 runs[name] = copies, partial(search, batch.pick(np.full(copies, sentence)))
-        for name, times in race({name: run for name, (_, run) in runs.items()}).items():
+        for name, times in race_warm({name: run for name, (_, run) in runs.items()}).items():
             seconds[name][-1] = float(np.median(times)) / runs[name][0]
     return {
         name: (np.array(seconds[name]), Found(*map(np.concatenate, zip(*found[name], strict=True))))
@@ -218,7 +210,7 @@ def time_parsers(parser: Parser, shape: Shape, blocks: list[Block]) -> dict[str,
         for block in blocks:
             one.parse_block(block)
 
-    return race({name: partial(parse, one) for name, one in parsers.items()})
+    return race_warm({name: partial(parse, one) for name, one in parsers.items()})
 
 
 def reduce_problem(batch: Batch, shape: Shape, effort: Effort) -> tuple[float, float]:
