@@ -205,7 +205,7 @@ def _border_arcs(arcs: Candidates, family: Ints, position: Ints, size: Ints, fou
 
 
 @kernel
-def _forget(rows: Rows) -> None:
+def forget_rows(rows: Rows) -> None:
     """Make room: rows of multiplier 0 go."""
     kept = 0
     for r in range(rows.number[0]):
@@ -228,7 +228,7 @@ def add_rows(trees: Trees, rows: Rows, heads: Ints, number: int, position: Ints,
     families, room = trees.families, (1 if rows.kind == CELLS else 3) * len(trees.arcs.head)
     for f in range(number):
         if rows.number[0] == _MOST_ROWS or rows.first[rows.number[0]] + room > len(rows.arcs):
-            _forget(rows)
+            forget_rows(rows)
             if rows.number[0] == _MOST_ROWS or rows.first[rows.number[0]] + room > len(rows.arcs):
                 return
         r = rows.number[0]

@@ -31,21 +31,21 @@ from arcwise.search.lagrangian import (
     arc_into,
     best_tree,
     cell_arcs,
+    forget_rows,
     make_candidates,
     make_rows,
     offer,
     relax,
 )
 from arcwise.search.reduced_costs import reduced_costs
+from arcwise.search.repair import climb, repair
 from arcwise.search.status import FOUND, NO_SHAPE
 from arcwise.trees.shapes import Shape, has_shape
 from arcwise.trees.violations import find_violations
 
 _FIRST_ROOM = 32  # for open nodes
 _LARGE = 1e100
-_CLIMB = (
-    2  # nodes after which an incumbent that is still the first one is made better by changing single heads
-)
+_EVERY, _LOOKS = 16, 5000  # so often a better incumbent is looked for, at so many trees
 _MOST_BYTES = 1 << 26  # of open nodes, of which the best comes first; beyond that, the last
 
 
@@ -149,34 +149,6 @@ def settle(arcs: Candidates, arc: int, alive: Flags) -> None:
 
 
 @kernel
-def climb(trees: Trees, incumbent: Incumbent) -> None:
-    """Better the incumbent by changing one head at a time within the class, as long as that helps. O(arcs n) a round."""
-    arcs, heads = trees.arcs, incumbent.heads.copy()
-    again = incumbent.score[0] > NO_TREES
-    while again:
-        again = False
-        for m in range(1, len(heads)):
-            for a in range(arcs.first[m], arcs.first[m + 1]):
-                old, h = heads[m], arcs.head[a]
-                if arcs.score[a] <= arcs.score[arc_into(arcs, old, m)] or (
-                    trees.single_root and (h == 0) != (old == 0)
-                ):
-                    continue
-                above = h
-                while above > 0 and above != m:
-                    above = heads[above]
-                if above == m:
-                    continue
-                heads[m] = h
-                if has_shape(heads, trees.shape):
-                    again = True
-                else:
-                    heads[m] = old
-    if incumbent.score[0] > NO_TREES:
-        offer(arcs, heads, incumbent)
-
-
-@kernel
 def _bring_best(nodes: Open) -> None:
     """Exchange the last node with the one of the highest bound."""
     last = best = nodes.number - 1
@@ -223,6 +195,35 @@ def _branch_by_multipliers(trees: Trees, relaxed: Relaxed, nodes: Open) -> Open:
 
 
 @kernel
+def _narrowest(arcs: Candidates, rows: Rows, heads: Ints, alive: Flags, choices: Ints, number: int) -> int:
+    """Of the rows of cells that a tree violates, the one with the fewest arcs alive: choices are filled with these, and counted.
+
+    choices: the first `number` are those of one such row; they stay if no other has fewer.
+    """
+    fewest, best = 0, -1
+    for a in choices[:number]:
+        if alive[a]:
+            choices[fewest] = a
+            fewest += 1
+    for r in range(rows.number[0]):
+        count = 0
+        for a in rows.arcs[rows.first[r] : rows.first[r + 1]]:
+            count += alive[a]
+            if heads[arcs.modifier[a]] == arcs.head[a]:
+                count = len(alive)
+                break
+        if count < fewest:
+            fewest, best = count, r
+    if best >= 0:
+        fewest = 0
+        for a in rows.arcs[rows.first[best] : rows.first[best + 1]]:
+            if alive[a]:
+                choices[fewest] = a
+                fewest += 1
+    return fewest
+
+
+@kernel
 def _branch_on_arcs(
     trees: Trees, choices: Ints, relaxed: Relaxed, values: Floats, incumbent: Incumbent, nodes: Open
 ) -> Open:
@@ -234,14 +235,7 @@ def _branch_on_arcs(
     alive, bounds, number = _with_room(nodes, len(choices))
     number -= 1
     parent, bound = alive[number].copy(), bounds[number]
-    here, heads, left = np.empty_like(parent), np.empty(len(trees.S), np.int32), 0
-    for a in choices:
-        if parent[a] and values[a] > incumbent.score[0] + trees.slack:
-            here[:] = parent
-            settle(arcs, a, here)
-            values[a] = min(bound, best_tree(trees, relaxed.theta, here, heads) + relaxed.constant)
-            if values[a] > incumbent.score[0] + trees.slack and has_shape(heads, trees.shape):
-                offer(arcs, heads, incumbent)
+    left = 0
     for a in choices:
         parent[a] &= values[a] > incumbent.score[0] + trees.slack
         left += parent[a]
@@ -269,11 +263,9 @@ def explore(
     arcs = trees.arcs
     heads, choices = np.empty(len(trees.S), np.int32), np.empty(len(arcs.head), np.int32)
     bounds, thorough = np.empty(len(arcs.head)), rows.kind == BORDERS
-    seen, steps, at_first = 0, 0, incumbent.score[0]
+    seen, steps, looks, every = 0, 0, np.empty(1, np.int32), np.ones(len(arcs.head), np.bool_)
     while nodes.number > 0 and seen < most:
         top = nodes.number - 1
-        if seen == _CLIMB and incumbent.score[0] == at_first:
-            climb(trees, incumbent)
         if top * len(arcs.head) < _MOST_BYTES:
             _bring_best(nodes)
         here, without = nodes.alive[top], Open(nodes.alive, nodes.bounds, top)
@@ -291,6 +283,12 @@ def explore(
             nodes = without
             continue
         number = cell_arcs(trees, heads, trees.families[0], position, size, choices)
+        if rows.kind == CELLS and seen % _EVERY == 1:
+            looks[0] = _LOOKS
+            repaired = heads.copy()
+            if repair(trees, here, repaired, value - incumbent.score[0], looks) < np.inf:
+                offer(arcs, repaired, incumbent)
+            climb(trees, every, incumbent, looks)
         relaxed = relax(trees, rows, here, incumbent, how)
         steps += relaxed.steps
         nodes.bounds[top] = min(nodes.bounds[top], value, relaxed.bound)
@@ -298,7 +296,9 @@ def explore(
         if nodes.bounds[top] <= enough or not fix_arcs(trees, relaxed, here, enough, bounds, thorough):
             nodes = without
         elif rows.kind == CELLS:
+            number = _narrowest(arcs, rows, heads, here, choices, number)
             nodes = _branch_on_arcs(trees, choices[:number], relaxed, bounds, incumbent, nodes)
+            forget_rows(rows)
         else:
             nodes = _branch_by_multipliers(trees, relaxed, nodes)
     return nodes, seen, steps
