@@ -27,7 +27,7 @@ from arcwise.learning.corpus import word_rows
 from arcwise.pipeline.best_trees import repeat
 from arcwise.pipeline.confidence import unknown_trees
 from arcwise.pipeline.parser import Parser
-from arcwise.pipeline.shaped_sentences import NODES, find_others
+from arcwise.pipeline.shaped_sentences import MOST_OPEN, NODES, find_others
 from arcwise.search.eisner import eisner_trees
 from arcwise.search.lagrangian import relax
 from arcwise.search.shaped import PAPER_STEPS, ShapeOptions
@@ -107,7 +107,8 @@ def make_efforts(shape: Shape, nodes: int) -> dict[str, Effort]:
         FALLBACK: ShapeOptions(shape, False, 0, 0, None, True),
         PAPER: ShapeOptions(shape, True, PAPER_STEPS, nodes, None, True),
     }
-    return {name: option.effort._replace(slack=SLACK) for name, option in options.items()}
+    efforts = {name: option.effort._replace(slack=SLACK) for name, option in options.items()}
+    return {**efforts, BRANCHING: efforts[BRANCHING]._replace(most_open=MOST_OPEN)}
 
 
 def find_any(kernel: Callable[..., object], batch: Batch) -> Found:

@@ -1,7 +1,7 @@
 """Trees outside a class are changed, one head at a time, until they belong to it: good incumbents for branch and bound.
 
-The heads to change are those that a row of cells names (`arcwise.search.lagrangian.cell_arcs`), for every tree of the class has one of
-its arcs. How far a tree is from the class is counted in blocks: those that its yields have too many.
+The heads to change are those that a row of cells names (`arcwise.search.lagrangian.cell_arcs`), for every tree of the class has one
+of its arcs. How far a tree is from the class is counted in blocks: those that its yields have too many.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _NO_NEARER = 1e200  # the price of a change that brings a tree no nearer to the 
 
 @kernel
 def repair(trees: Trees, alive: Flags, heads: Ints, most: float, looks: Ints) -> float:
-    """Change heads until a tree belongs to the class, and say how much of its score that loses: inf if it never does, or loses `most`.
+    """Change heads until a tree belongs to the class, and say how much of its score that loses: inf if it fails, or loses `most`.
 
     heads: the tree, changed. looks[0]: trees that may still be looked at, O(n) each if they have few blocks. Of the arcs alive of a
     violated row the one comes next that loses least for each block that it takes away. If there is none, another one, but such a

@@ -138,7 +138,7 @@ def search_one_shaped(S: Matrix, options: ShapeOptions, single_root: bool, where
         while nodes.number > 0 and seen < options.nodes and monotonic() < deadline:
             most = min(_AT_ONCE, options.nodes - seen)
             nodes, more_nodes, more_steps = explore(
-                trees, rows, nodes, incumbent, options.effort.descent, most
+                trees, rows, nodes, incumbent, options.effort.descent, most, options.effort.most_open
             )
             seen, steps = seen + more_nodes, steps + more_steps
         outcome = conclude(trees, nodes, incumbent, outcome.bound, seen, steps, heads)

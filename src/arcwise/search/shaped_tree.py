@@ -1,9 +1,10 @@
 """The best tree of a class - of bounded block degree, well-nested, 1-inherit - by branch and bound (Corro et al. 2016, section 6).
 
-The best tree of any shape mostly belongs to the class, and then that is all. If not, the best projective tree is the first incumbent.
-At every node the Lagrangian relaxation gives a bound, arcs are fixed where the bound without them, or with them, falls to the
-incumbent's score, and what is left open is branched on: over the arcs of which the class must have one where the best tree has none,
-each in turn with the better ones left out. Or, as in the paper, on the arc that the multipliers have raised most, in and out.
+The best tree of any shape mostly belongs to the class, and then that is all. If not, the best projective tree is the first incumbent,
+or that tree, if it is repaired (`arcwise.search.repair`) and better. At every node the Lagrangian relaxation gives a bound, arcs are
+fixed where the bound without them, or with them, falls to the incumbent's score, and what is left open is branched on: over the arcs
+of which the class must have one where the best tree has none, each in turn with the better ones left out. Or, as in the paper, on the
+arc that the multipliers have raised most, in and out; there nothing is repaired.
 """
 
 from __future__ import annotations
@@ -45,14 +46,16 @@ from arcwise.trees.violations import find_violations
 
 _FIRST_ROOM = 32  # for open nodes
 _LARGE = 1e100
-_EVERY, _LOOKS = 16, 5000  # so often a better incumbent is looked for, at so many trees
+# Every so many nodes a better incumbent is looked for, among so many trees by repair and by climbing.
+_EVERY, _REPAIR, _CLIMB = 128, 20_000, 4_000
 _MOST_BYTES = 1 << 26  # of open nodes, of which the best comes first; beyond that, the last
 
 
 class Effort(NamedTuple):
     """descent: of the relaxation at a node. nodes: at most; 0 for the relaxation alone (section 5.3). paper: whether rows and
     branches are those of the paper. slack: a tree that is better by no more than this counts as no better, nor by `tolerance`
-    times the largest score, or 1 if that is more.
+    times the largest score, or 1 if that is more. most_open: nodes left open times arcs, at most: with
+    more, the search gives up.
     """
 
     descent: Descent
@@ -60,6 +63,7 @@ class Effort(NamedTuple):
     paper: bool
     slack: float
     tolerance: float
+    most_open: int = 1 << 62
 
 
 class Outcome(NamedTuple):
@@ -228,8 +232,8 @@ def _branch_on_arcs(
     trees: Trees, choices: Ints, relaxed: Relaxed, values: Floats, incumbent: Incumbent, nodes: Open
 ) -> Open:
     """In place of the last node one for each of some arcs, of which every tree of the class has one: with it, and without those whose
-    bounds are higher. These will be looked at first. Nodes that are no better than the incumbent are left out. values: bounds of all
-    arcs, which are made tighter.
+    bounds are higher. These will be looked at first. Nodes that are no better than the incumbent are left out. values: bounds on the
+    trees with each arc.
     """
     arcs = trees.arcs
     alive, bounds, number = _with_room(nodes, len(choices))
@@ -246,16 +250,17 @@ def _branch_on_arcs(
                 best = a
         alive[number + i] = parent
         settle(arcs, best, alive[number + i])
-        bounds[number + i] = values[best]
+        bounds[number + i] = min(bound, values[best])
         parent[best] = False
     return Open(alive, bounds, number + left)
 
 
 @kernel
 def explore(
-    trees: Trees, rows: Rows, nodes: Open, incumbent: Incumbent, how: Descent, most: int
+    trees: Trees, rows: Rows, nodes: Open, incumbent: Incumbent, how: Descent, most: int, most_open: int
 ) -> tuple[Open, int, int]:
-    """Look at so many nodes, the best first: those left open, how many were looked at, and steps of the relaxation.
+    """Look at so many nodes, the best first: those left open, how many were looked at, and steps of the relaxation. most_open: as of
+    `Effort`.
 
     Memory O(arcs) a node. When none are left open, the incumbent is the best tree of the class, or there is none. It ends, for every
     node has fewer arcs than the one that it was branched from.
@@ -264,7 +269,7 @@ def explore(
     heads, choices = np.empty(len(trees.S), np.int32), np.empty(len(arcs.head), np.int32)
     bounds, thorough = np.empty(len(arcs.head)), rows.kind == BORDERS
     seen, steps, looks, every = 0, 0, np.empty(1, np.int32), np.ones(len(arcs.head), np.bool_)
-    while nodes.number > 0 and seen < most:
+    while nodes.number > 0 and seen < most and nodes.number * len(arcs.head) <= most_open:
         top = nodes.number - 1
         if top * len(arcs.head) < _MOST_BYTES:
             _bring_best(nodes)
@@ -284,10 +289,10 @@ def explore(
             continue
         number = cell_arcs(trees, heads, trees.families[0], position, size, choices)
         if rows.kind == CELLS and seen % _EVERY == 1:
-            looks[0] = _LOOKS
-            repaired = heads.copy()
+            repaired, looks[0] = heads.copy(), _REPAIR
             if repair(trees, here, repaired, value - incumbent.score[0], looks) < np.inf:
                 offer(arcs, repaired, incumbent)
+            looks[0] = _CLIMB
             climb(trees, every, incumbent, looks)
         relaxed = relax(trees, rows, here, incumbent, how)
         steps += relaxed.steps
@@ -363,7 +368,9 @@ def shaped_tree(
     if shape.block_degree == 1:
         nodes, seen, steps = Open(nodes.alive, nodes.bounds, 0), 0, 0
     elif effort.nodes > 0:
-        nodes, seen, steps = explore(trees, rows, nodes, incumbent, effort.descent, effort.nodes)
+        nodes, seen, steps = explore(
+            trees, rows, nodes, incumbent, effort.descent, effort.nodes, effort.most_open
+        )
     else:
         relaxed = relax(trees, rows, nodes.alive[0], incumbent, effort.descent)
         nodes.bounds[0], seen, steps = relaxed.bound, 0, relaxed.steps
