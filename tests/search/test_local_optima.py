@@ -78,7 +78,7 @@ def test_six_words(seed, single_root):
 
 @pytest.mark.parametrize("n", range(1, 15))
 def test_the_bound_is_reached(n):
-    """Theorem 1: there are 2^(n-1) at most, and as many in this example, of one root n 2^(n-2)."""
+    """Theorem 1: there are 2^(n-1) at most, and as many in this example."""
     S = extremal(n)
     assert count_local_optima(S, single_root=False) == 2 ** (n - 1)
     smaller_is_better = S - np.arange(n + 1)[:, np.newaxis] / 100  # the ties broken in the scores themselves
