@@ -9,15 +9,22 @@ import re
 import subprocess
 import sys
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from arcwise import InputError
+from arcwise import ArcwiseError, InputError, ModelError, load
 from arcwise.cli import arcwise_command
 from arcwise.evaluation.structure import measure_structure
+from arcwise.pipeline.model import save_model
+from arcwise.search.local_optima import count_local_optima
 from arcwise.treebank.reading import BlockReader
+from tests.pipeline.models import DATA, data_blocks, random_model
+from tests.pipeline.models import SMALL as SMALL_MODEL
 from tests.synthetic import synthetic_treebank
 
 # The yields of 2 and 3, {2, 4} and {3, 5}, interleave; the second tree has two roots.
@@ -193,7 +200,9 @@ def test_nothing_given() -> None:
 
 
 def test_help_has_an_example() -> None:
-    assert "arcwise analyze train.conllu dev.conllu" in analyze("--help").stdout
+    shown = analyze("--help").stdout
+    assert "arcwise analyze train.conllu dev.conllu" in shown
+    assert "arcwise analyze test.conllu --local-optima --model en" in shown
 
 
 def test_blocks_add_up(tmp_path: Path) -> None:
@@ -253,3 +262,130 @@ def test_on_a_terminal(small: Path) -> None:
     text = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown.decode())
     assert re.search(r"^ *>4 +0 +0\.00 +0 +0\.00 *\r?$", text, re.MULTILINE)
     assert "\x1b[" in shown.decode()
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    return saved(tmp_path)
+
+
+def saved(folder: Path, single_root: bool = True, **settings: Any) -> Path:
+    """The file of a model of random weights."""
+    path = folder / "random.arcwise"
+    blocks = data_blocks("dev.conllu")
+    save_model(
+        random_model(1, blocks, single_root=single_root, settings=replace(SMALL_MODEL, **settings)), path
+    )
+    return path
+
+
+def test_local_optima(model: Path) -> None:
+    result = analyze(DATA / "dev.conllu", "--local-optima", "--model", model, "--format", "json")
+    assert result.exit_code == 0, result.output
+    (report,) = json.loads(result.stdout)["treebanks"]
+    (block,) = data_blocks("dev.conllu")
+    scores = list(load(model).arc_scores(block))
+    lengths = np.array([len(S) - 1 for S in scores])
+    assert lengths.tolist() == np.diff(block.words).tolist()
+    assert (report["sentences"], report["skipped"], report["most"]) == (len(block), 0, 10000)
+    for kind, single_root in (("any_roots", False), ("one_root", True)):
+        counts = np.array([count_local_optima(S, single_root=single_root) for S in scores])
+        chosen = {"all": lengths > 0, "up_to_15": lengths <= 15, "over_15": lengths > 15}
+        for words, among in chosen.items():
+            told, one = report[f"{kind}_{words}"], counts[among]
+            assert told["sentences"] == among.sum()
+            assert told["more_than_most"] == (one > 10000).sum()
+            if not among.any():
+                continue
+            assert told["mean_length"] == pytest.approx(lengths[among].mean())
+            for percent in (50, 70, 90):
+                assert (one <= told[f"optima_{percent}"]).mean() >= percent / 100
+                assert (one < told[f"optima_{percent}"]).mean() < percent / 100
+            assert told["one_optimum"] == (one == 1).sum()
+            assert told["percent_one_optimum"] == pytest.approx(100 * (one == 1).mean())
+
+
+def test_local_optima_as_text_and_csv(model: Path) -> None:
+    arguments: list[str | Path] = [
+        DATA / "dev.conllu",
+        DATA / "dev.conllu",
+        "--local-optima",
+        "--model",
+        model,
+    ]
+    text = analyze(*arguments, "--most", "1").stdout
+    assert text.count("Local optima among trees with any number of roots") == 3
+    assert text.count("Local optima among trees of one root") == 3
+    assert "all 2 treebanks" in text
+    assert re.search(r"^words +sentences +mean words +50% +70% +90% +one optimum +%$", text, re.MULTILINE)
+    assert ">1" in text
+    report = json.loads(analyze(*arguments, "--format", "json").stdout)
+    assert report["all"]["sentences"] == 2 * report["treebanks"][0]["sentences"]
+    rows = list(csv.DictReader(io.StringIO(analyze(*arguments[1:], "--format", "csv").stdout)))
+    told = {(row["measure"], row["item"]): float(row["value"]) for row in rows}
+    assert told["any_roots_all", "optima_90"] == report["treebanks"][0]["any_roots_all"]["optima_90"]
+
+
+def test_local_optima_of_a_model_of_several_roots(tmp_path: Path) -> None:
+    model = saved(tmp_path, single_root=False)
+    text = analyze(DATA / "dev.conllu", "--local-optima", "--model", model).stdout
+    assert "any number of roots" in text
+    assert "of one root" not in text
+
+
+def test_local_optima_need_no_trees(model: Path, tmp_path: Path) -> None:
+    path = tmp_path / "headless.conllu"
+    path.write_text(HEADLESS + "1\tbad\n\n")
+    arguments: list[str | Path] = [path, "--local-optima", "--model", model]
+    assert isinstance(analyze(*arguments).exception, InputError)
+    result = analyze(*arguments, "--skip-bad", "--format", "json")
+    (report,) = json.loads(result.stdout)["treebanks"]
+    assert (report["sentences"], report["skipped"]) == (1, 1)
+    assert report["any_roots_over_15"]["sentences"] == 0
+    assert "skipped 1 sentences" in result.stderr
+
+
+def test_local_optima_of_a_sentence_that_is_parsed_in_pieces(
+    model: Path, small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("arcwise.pipeline.parser.LONGEST", 4)
+    result = analyze(small, "--local-optima", "--model", model, "--format", "json")
+    (report,) = json.loads(result.stdout)["treebanks"]
+    assert (report["sentences"], report["skipped"]) == (1, 1)
+    assert "skipped 1 sentences" in result.stderr
+    assert "of more than 4 words" in result.stderr
+
+
+def test_local_optima_of_other_models_are_refused(tmp_path: Path) -> None:
+    others: list[tuple[dict[str, Any], str]] = [
+        ({"search": "eisner"}, "trees by eisner"),
+        ({"shape": "2"}, "trees of shape 2"),
+    ]
+    for settings, way in others:
+        path = saved(tmp_path, **settings)
+        error = analyze(DATA / "dev.conllu", "--local-optima", "--model", path).exception
+        assert isinstance(error, ArcwiseError)
+        assert f"this model finds {way}" in str(error)
+        assert "local optima are counted only for first-order models of all trees" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--local-optima"], "--local-optima needs the scores of a first-order model"),
+        (["--model", "en"], "--model goes with --local-optima only"),
+        (["--most", "5"], "--most goes with --local-optima only"),
+        (["--local-optima", "--model", "en", "--cover", "90"], "--cover does not go with --local-optima"),
+        (["--local-optima", "--model", "en", "--most", "0"], "--most"),
+    ],
+)
+def test_options_that_do_not_go_together(small: Path, options: list[str], message: str) -> None:
+    result = analyze(small, *options)
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
+def test_a_missing_model_is_named(small: Path) -> None:
+    error = analyze(small, "--local-optima", "--model", "none.arcwise").exception
+    assert isinstance(error, ModelError)
+    assert "none.arcwise: no such model" in str(error)

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from arcwise import decode
 from arcwise.errors import InputError, ModelError
 from arcwise.pipeline import parser as parser_module
 from arcwise.pipeline.parser import Parser, load
@@ -251,3 +252,25 @@ def test_load_names_what_is_wrong(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="no such"):
         load(tmp_path / "nothing")
     assert "labels" in repr(trained())
+
+
+@pytest.mark.parametrize("single_root", [True, False])
+def test_arc_scores_are_those_of_the_search(single_root: bool) -> None:
+    for block in data_blocks("dev.conllu"):
+        parser = Parser(random_model(3, [block], single_root=single_root))
+        trees = parser.parse_block(block)
+        parses = decode(list(parser.arc_scores(block)), single_root=single_root)
+        assert np.concatenate([parse.heads[1:] for parse in parses]).tolist() == trees.heads.tolist()
+        unit = trees.scores[0] / parses[0].score
+        assert np.allclose([parse.score * unit for parse in parses], trees.scores)
+
+
+def test_arc_scores_leave_out_sentences_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    block = synthetic_block(20, 8.0)
+    parser = Parser(random_model(3, [block]))
+    every = list(parser.arc_scores(block))
+    monkeypatch.setattr(parser_module, "LONGEST", 8)
+    kept = [S for S in every if len(S) <= 9]
+    assert 0 < len(kept) < len(every)
+    for S, expected in zip(parser.arc_scores(block), kept, strict=True):
+        assert np.array_equal(S[:, 1:], expected[:, 1:])

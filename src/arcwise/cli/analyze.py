@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import csv
-import json
-import sys
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import click
 
+from arcwise.cli.tables import Cell, Numbers, Report, Table, print_reports
 from arcwise.cli.terminal import progress_bar, say
 
 if TYPE_CHECKING:
     from arcwise.evaluation.structure import Structure
 
-Numbers = dict[str, float | dict[str, float]]
-Cell = str | int | float
-
 _BAR = 30  # characters of the longest bar of a histogram
+_COVER = 99.0
 
 
 @click.command("analyze")
@@ -32,10 +28,27 @@ _BAR = 30  # characters of the longest bar of a histogram
     "--skip-bad", is_flag=True, help="Leave out malformed sentences and those without a tree, and count them."
 )
 @click.option(
-    "--cover", type=click.FloatRange(0, 100), default=99, show_default=True, metavar="PERCENT",
+    "--cover", type=click.FloatRange(0, 100), show_default="99", metavar="PERCENT",
     help="Name the smallest class of trees that covers so many of the sentences.",
 )  # fmt: skip
-def command(treebanks: tuple[str, ...], form: str, skip_bad: bool, cover: float) -> None:
+@click.option(
+    "--local-optima", is_flag=True,
+    help="Count the trees in which a climber can get stuck, under the scores of --model, instead.",
+)  # fmt: skip
+@click.option("--model", metavar="MODEL", help="A first-order model that comes with arcwise, or a file.")
+@click.option(
+    "--most", type=click.IntRange(1), show_default="10000", metavar="N",
+    help="Count no more local optima of a sentence than this.",
+)  # fmt: skip
+def command(
+    treebanks: tuple[str, ...],
+    form: str,
+    skip_bad: bool,
+    cover: float | None,
+    local_optima: bool,
+    model: str | None,
+    most: int | None,
+) -> None:
     """Count the shapes, lengths, arcs, labels and roots of the trees in each TREEBANK.
 
     Treebanks are CoNLL-U, CoNLL-X, CoNLL-2008 or CoNLL-2009 files, plain or compressed, or `-` for standard
@@ -44,25 +57,40 @@ def command(treebanks: tuple[str, ...], form: str, skip_bad: bool, cover: float)
     Classes of trees go from projective to any, by block degree and well-nestedness. The smallest that covers --cover percent is what
     `arcwise train --shape auto` has a model keep to.
 
+    --local-optima looks at the trees that a first-order model can find for each sentence, not at those in the treebank: how many are
+    such that no change of one head betters them, among the arcs that the pruner keeps (Zhang et al. 2014, table 2)? Half of the
+    sentences have no more of them than it says under 50%, and so on. They are counted among trees with any number of roots, as in the
+    paper, and if the model finds trees of one root, among these, too. A change of one head never changes the one root, so there
+    is then one at least for every word that can be the root.
+
     \b
     Example:
       arcwise analyze train.conllu dev.conllu
       arcwise analyze --format json --skip-bad - < raw.conllu
+      arcwise analyze test.conllu --local-optima --model en
     """
+    if local_optima:
+        if model is None:
+            raise click.UsageError("--local-optima needs the scores of a first-order model: --model MODEL")
+        if cover is not None:
+            raise click.UsageError(
+                "--cover does not go with --local-optima, which looks at no classes of trees"
+            )
+        from arcwise.cli.local_optima import local_optima_reports
+        from arcwise.search.local_optima import MOST
+
+        print_reports(local_optima_reports(treebanks, model, MOST if most is None else most, skip_bad), form)
+        return
+    for name, value in (("--model", model), ("--most", most)):
+        if value is not None:
+            raise click.UsageError(f"{name} goes with --local-optima only")
     structures = _measure(treebanks, skip_bad)
-    if form == "json":
-        report: dict[str, object] = {
-            "treebanks": [{"name": name, **_numbers(one, cover)} for name, one in structures]
-        }
-        if len(structures) > 1:
-            report["all"] = _numbers(_total(structures), cover)
-        click.echo(json.dumps(report, ensure_ascii=False, indent=2))
-    elif form == "csv":
-        _write_csv(structures, cover)
-    else:
-        if len(structures) > 1:
-            structures.append((f"all {len(structures)} treebanks", _total(structures)))
-        _print_text(structures, cover)
+    cover = _COVER if cover is None else cover
+    if len(structures) > 1:
+        structures.append((f"all {len(structures)} treebanks", _total(structures)))
+    print_reports(
+        [Report(name, _numbers(one, cover), list(_tables(one, cover))) for name, one in structures], form
+    )
 
 
 def _measure(treebanks: tuple[str, ...], skip_bad: bool) -> list[tuple[str, Structure]]:
@@ -153,24 +181,6 @@ def _by_number(counts: Counter[int]) -> dict[str, float]:
 
 def _by_frequency(counts: Counter[str]) -> list[tuple[str, int]]:
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-
-
-def _write_csv(structures: list[tuple[str, Structure]], cover: float) -> None:
-    """One number a line."""
-    writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(["treebank", "measure", "item", "value"])
-    for treebank, structure in structures:
-        for measure, value in _numbers(structure, cover).items():
-            items = value.items() if isinstance(value, dict) else [("", value)]
-            writer.writerows([treebank, measure, item, number] for item, number in items)
-
-
-class Table(NamedTuple):
-    """What is printed: a title, the names of the columns, and the rows."""
-
-    title: str
-    columns: list[str]
-    rows: list[list[Cell]]
 
 
 def _tables(structure: Structure, cover: float) -> Iterator[Table]:
@@ -267,52 +277,3 @@ def _histogram(counts: Counter[int]) -> list[list[Cell]]:
         name = f"{low}-{high}" if low < high else str(high)
         rows.append([name, *_share(bins[power], counts.total()), "█" * round(_BAR * bins[power] / longest)])
     return rows
-
-
-def _print_text(structures: list[tuple[str, Structure]], cover: float) -> None:
-    if sys.stdout.isatty():
-        _print_rich(structures, cover)
-        return
-    for name, structure in structures:
-        click.echo(f"{name}\n{'=' * len(name)}\n")
-        for table in _tables(structure, cover):
-            click.echo(f"{table.title}\n{_aligned(table)}\n")
-
-
-def _print_rich(structures: list[tuple[str, Structure]], cover: float) -> None:
-    from rich import box
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table as RichTable
-
-    console = Console()
-    for name, structure in structures:
-        console.rule(escape(name))
-        for table in _tables(structure, cover):
-            drawn = RichTable(title=table.title, title_justify="left", box=box.SIMPLE_HEAD)
-            for at, column in enumerate(table.columns):
-                drawn.add_column(column, justify="right" if _is_numeric(table, at) else "left")
-            for row in table.rows:
-                drawn.add_row(*(escape(_text(cell)) for cell in row))
-            console.print(drawn)
-
-
-def _aligned(table: Table) -> str:
-    rows = [table.columns, *([_text(cell) for cell in row] for row in table.rows)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    numeric = [_is_numeric(table, at) for at in range(len(widths))]
-    return "\n".join(
-        "  ".join(
-            cell.rjust(width) if right else cell.ljust(width)
-            for cell, width, right in zip(row, widths, numeric, strict=True)
-        ).rstrip()
-        for row in rows
-    )
-
-
-def _is_numeric(table: Table, column: int) -> bool:
-    return any(isinstance(row[column], int | float) for row in table.rows)
-
-
-def _text(cell: Cell) -> str:
-    return f"{cell:.2f}" if isinstance(cell, float) else str(cell)

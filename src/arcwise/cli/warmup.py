@@ -150,11 +150,15 @@ def _evaluate(folder: Path) -> None:
 
 
 def _analyze(folder: Path) -> None:
+    import numpy as np
+
     from arcwise.evaluation.structure import measure_structure
+    from arcwise.search.local_optima import count_local_optima
     from arcwise.treebank.reading import BlockReader
 
     with BlockReader(folder / "treebank.conllu") as reader:
         measure_structure(reader)
+    count_local_optima(np.zeros((3, 3)))
 
 
 def _decode(folder: Path) -> None:

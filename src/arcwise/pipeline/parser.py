@@ -24,7 +24,7 @@ from arcwise.pipeline.best_trees import best_trees, no_probabilities, repeat, re
 from arcwise.pipeline.confidence import Probabilities, Temperatures, unknown_trees
 from arcwise.pipeline.constraining import Constraints, constraints_of
 from arcwise.pipeline.dual_sentences import STEPS, Effort
-from arcwise.pipeline.forest import EXACT, Floats, Rows, find_forest, make_rows
+from arcwise.pipeline.forest import EXACT, Floats, Forest, Rows, find_forest, find_forests, make_rows
 from arcwise.pipeline.keeping import Kept, contradiction, keep_nothing, read_kept
 from arcwise.pipeline.label_probabilities import label_probabilities
 from arcwise.pipeline.model import Model, load_model
@@ -310,6 +310,29 @@ class Parser:
             trace[:, :2] *= self._scale
             traces.append(trace)
         return self._trees(block, kept, numbered), [traces[first] for first in numbered.firsts]
+
+    def check_first_order(self, why: str) -> None:
+        """ArcwiseError, unless the best tree is the spanning tree of a matrix of arc scores. why: what such a model is needed for."""
+        settings = self.model.settings
+        if settings.search != "spanning-tree" or self._weights.shape != ANY:
+            of_class = f" of shape {self._weights.shape}" if self._weights.shape != ANY else ""
+            raise ArcwiseError(
+                f"this model finds trees{of_class} by {self.decoders[0]}; {why} only for first-order models of all trees"
+            )
+
+    def arc_scores(self, block: Block) -> Iterator[Floats]:
+        """The scores S[h, m] of each sentence's arcs as the search for its tree sees them, in order: each with its best label, -inf
+        for those that are pruned. Only of first-order models; sentences of more than `longest` words are left out.
+
+        In units of the weights: whole numbers, so ties are ties. Memory of some sentences at a time.
+        """
+        self.check_first_order("arcs have scores of their own")
+        numbered = self._number(block, self._kept(block, False))
+        pieces = np.diff(numbered.firsts, append=len(numbered.rows.scores))
+        whole = np.repeat(np.diff(block.words) <= self.longest, pieces)
+        for _, _, forest in find_forests(numbered.rows, whole, self._weights, 1.0):
+            assert isinstance(forest, Forest)  # since the model is of first order
+            yield from forest.squares(forest.scores)
 
     def k_best_block(
         self, block: Block, k: int, keep: bool = False, *, confidence: bool = False
