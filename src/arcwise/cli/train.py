@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 _ORDERS = {"1": ("eisner",), "2": ("sibling", "model0", "carreras"), "3": ("model2", "model1")}
 SEARCHES = [chart for charts in _ORDERS.values() for chart in charts]
 # The same for head automata, which find all trees.
-_AUTOMATA = {"2": ("sibling", "grandparent", "grandchild"), "3": ("grand-sibling",)}
+_AUTOMATA = {"2": ("sibling", "grandparent", "grandchild"), "3": ("third", "grand-sibling")}
 PARTS = list(dict.fromkeys([*SEARCHES, *(parts for order in _AUTOMATA.values() for parts in order)]))
+_MODELS = {"first": "1", "second": "2", "third": "3", "full": "3"}
 PRUNINGS = ("heads", "trees", "projective")
 LEARNERS = ("mira", "perceptron", "log-linear", "max-margin")
 OPTIMISERS = ("online", "sgd", "adagrad", "eg", "batch-eg", "lbfgs", "cg")
@@ -41,6 +42,19 @@ _SIZES: dict[str, dict[str, int]] = {
 @click.option(
     "--order", type=click.Choice(["1", "2", "3"]),
     help="How many arcs are scored together at most.  [default: 1, or that of --parts]",
+)  # fmt: skip
+@click.option(
+    "--model", type=click.Choice(["first", "second", "third", "full"]),
+    help="Instead of --order: what is scored, first, second or third order; full: third order with far parts and features of whole "
+    "trees, found by hill climbing.",
+)  # fmt: skip
+@click.option(
+    "--decoder", type=click.Choice(["climb"]),
+    help="climb: find trees by hill climbing, in training, too.  [default: by a search that proves them best]",
+)  # fmt: skip
+@click.option(
+    "--restarts", type=click.IntRange(1), metavar="K",
+    help="Of hill climbing for a sentence in training: it ends after so many runs without a better tree.  [default: 50]",
 )  # fmt: skip
 @click.option("--projective", is_flag=True, help="Only trees whose arcs do not cross, found by a chart.")
 @click.option(
@@ -124,6 +138,8 @@ def command(
     dev: str | None,
     output: str,
     order: str | None,
+    model: str | None,
+    decoder: str | None,
     projective: bool,
     parts: str | None,
     beam: float | None,
@@ -178,6 +194,16 @@ def command(
     given = {name: value for name, value in options.items() if value is not None}
     settings: dict[str, Any] = dict(_SIZES[size])
     orders = _ORDERS if projective else _AUTOMATA
+    climb = decoder == "climb" or model == "full"
+    if model is not None and order is not None:
+        raise click.UsageError("--model and --order say the same: give one of them")
+    if model == "full" and parts is not None:
+        raise click.UsageError("--model full scores all parts: leave out --parts")
+    if climb and projective:
+        raise click.UsageError("hill climbing finds all trees: leave out --projective")
+    if options["restarts"] is not None and not climb:
+        raise click.UsageError("--restarts is for --decoder climb and --model full")
+    order = _MODELS[model] if model is not None else order
     if order is None:
         order = next((order for order, known in orders.items() if parts in known), "1")
     if parts is not None and parts not in orders.get(order, ()):
@@ -190,8 +216,11 @@ def command(
         settings |= {"search": parts or _ORDERS[order][-1], "threshold": _THRESHOLD, "pruning": "projective"}
     elif order == "2" and parts is None and options["learner"] == "log-linear":
         settings["search"] = "belief-propagation"
+    elif model == "full":
+        settings |= {"search": "full"}
     elif order != "1":
-        settings["search"] = f"dual-{parts or _AUTOMATA[order][-1]}"
+        settings["search"] = f"dual-{parts or _AUTOMATA[order][0 if climb and order == '3' else -1]}"
+    settings["climb"] = climb
     if beam is not None and math.isnan(beam):
         raise click.UsageError("--prune nan")
     if beam is not None:

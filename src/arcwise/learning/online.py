@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arcwise.features.arcs import Indices, arc_features, label_features
+from arcwise.features.far_features import most_whole_features
 from arcwise.features.tokens import longest_sentence
 from arcwise.features.tree_parts import most_tree_features, tree_features
+from arcwise.features.whole_tree import WholeTree, whole_tree_features
 from arcwise.kernels import kernel
 from arcwise.learning.corpus import Corpus
 from arcwise.learning.oracles import add_to_arcs, best_arcs, best_tree, right_arcs
@@ -210,6 +212,15 @@ def add_costs(
 
 
 @kernel
+def heads_of(graph: Graph, up: Ints) -> Ints:
+    """The heads of a tree, given the arc into each word."""
+    heads = np.full(len(up), -1, np.int32)
+    for m in range(1, len(up)):
+        heads[m] = graph.head[up[m]]
+    return heads
+
+
+@kernel
 def complete(lesson: Lesson) -> None:
     """What was found is the right tree, and its best labels are right."""
     lesson.right_up[:] = lesson.up
@@ -220,10 +231,10 @@ def complete(lesson: Lesson) -> None:
 @kernel
 def end_lesson(
     corpus: Corpus, s: int, search: Search | None, space: Space, learner: Learner, step: int, training: Training,
-    scratch: Scratch, lesson: Lesson,
+    scratch: Scratch, lesson: Lesson, whole: WholeTree | None,
 ) -> tuple[int, int]:  # fmt: skip
     """Move the weights from what was found to the right tree; step: how many were made before. Returns how many heads, and how many
-    labels of right heads, were wrong.
+    labels of right heads, were wrong. whole: if trees are scored as wholes, too.
     """
     first, number = corpus.starts[s], labels_learned(space)
     known_heads, known_labels = corpus.heads[first:], corpus.labels[first:]
@@ -232,6 +243,8 @@ def end_lesson(
     right[lesson.right_up[1:]] = True
     taken = found.sum() + words
     most_parts = most_tree_features(words, arcs, space.parts)
+    if whole is not None:
+        most_parts += most_whole_features(words)
     changed = np.empty(taken * (len(scratch.indices) + len(scratch.rows)) + 2 * most_parts, np.uint32)
     cost, changes, wrong_heads, wrong_labels, other = 0.0, 0, 0, 0, False
     for b in range(1, arcs):
@@ -265,6 +278,8 @@ def end_lesson(
                 count = tree_features(
                     search.kind, graph, flags, up, scratch.part_tokens, space.parts, space.part_bits, parts
                 )
+                if whole is not None:
+                    count += whole_tree_features(whole, heads_of(graph, up), parts[count:])
                 changes = _count_features(training, parts[:count], base, 1, sign, changed, changes)
     if changes > 0:
         _move_weights(training, changed, changes, learner, cost, step)
@@ -306,7 +321,7 @@ def online_epoch(
                 lesson.found[lesson.up[1:]] = True
             if completing:
                 complete(lesson)
-        heads, labels = end_lesson(corpus, s, search, space, learner, step, training, scratch, lesson)
+        heads, labels = end_lesson(corpus, s, search, space, learner, step, training, scratch, lesson, None)
         wrong_heads, wrong_labels, step = wrong_heads + heads, wrong_labels + labels, step + 1
     return wrong_heads, wrong_labels
 
@@ -334,6 +349,6 @@ def automata_epoch(
             )  # fmt: skip
             if completing:
                 complete(lesson)
-        wrong += end_lesson(corpus, s, search, space, learner, step, training, scratch, lesson)
+        wrong += end_lesson(corpus, s, search, space, learner, step, training, scratch, lesson, None)
         step += 1
     return int(wrong[0]), int(wrong[1])

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from arcwise.errors import ArcwiseError
 from arcwise.features.moves import Move
+from arcwise.learning.climbing import climbing_epoch
 from arcwise.learning.corpus import Corpus
 from arcwise.learning.exponentiated import (
     BETA,
@@ -35,6 +36,7 @@ from arcwise.learning.online import LEARNERS, Training, automata_epoch, average,
 from arcwise.learning.pruned import PrunedCorpus
 from arcwise.learning.shrinking import shrink
 from arcwise.learning.space import Search, Space, labels_learned, space_size
+from arcwise.search.climbing import Climbing
 
 ONLINE, EG, BATCH_EG = "online", "eg", "batch-eg"
 OPTIMISERS = {
@@ -73,7 +75,8 @@ Parts = Callable[[], Iterator[tuple[NDArray[np.int64], float]]]
 class Problem(NamedTuple):
     """What is learned from, and does not change. search: None for spanning trees of arcs alone.
 
-    steps: of dual decomposition for a sentence, for learners over head automata.
+    steps: of dual decomposition for a sentence, for learners over head automata. climbing: how trees are found by hill climbing, if
+    they are.
     """
 
     corpus: Corpus
@@ -82,6 +85,7 @@ class Problem(NamedTuple):
     space: Space
     single_root: bool
     steps: int = 0
+    climbing: Climbing | None = None
 
     @property
     def loopy(self) -> bool | None:
@@ -164,7 +168,7 @@ class Online(Trainer):
         self.state.setdefault("step", np.zeros(1, np.int64))
 
     def epoch(self, parts: Parts) -> float:
-        corpus, pruned, search, space, single_root, steps = self.problem
+        corpus, pruned, search, space, single_root, steps, climbing = self.problem
         learner = LEARNERS[self.choices.learner]
         if learner.limit > 0:
             learner = learner._replace(limit=self.choices.rate)
@@ -172,7 +176,20 @@ class Online(Trainer):
         training = Training(weights, self.state["moves"], np.zeros(len(weights), np.int16))
         wrong, error = 0, 0.0
         for part, share in parts():
-            if search is not None and search.crossing:
+            if search is not None and climbing is not None:
+                heads, labels = climbing_epoch(
+                    corpus,
+                    pruned,
+                    part,
+                    search,
+                    climbing,
+                    space,
+                    single_root,
+                    learner,
+                    int(step[0]),
+                    training,
+                )
+            elif search is not None and search.crossing:
                 heads, labels = automata_epoch(
                     corpus, pruned, part, search, steps, space, single_root, learner, int(step[0]), training
                 )
@@ -204,7 +221,7 @@ class Descent(Trainer):
         self.state.setdefault("counts", np.zeros(2, np.int64))  # epochs, and weights in the mean
 
     def epoch(self, parts: Parts) -> float:
-        corpus, pruned, search, space, single_root, _ = self.problem
+        corpus, pruned, search, space, single_root, _, _ = self.problem
         state, counts = self.state, self.state["counts"]
         squares, rate = state.get("squares", np.empty(0, np.float32)), self.choices.rate
         if not len(squares):
@@ -238,7 +255,7 @@ class Exponentiated(Trainer):
 
     def __init__(self, problem: Problem, choices: Choices, state: Arrays) -> None:
         super().__init__(problem, choices, state)
-        corpus, pruned, search, space, _, _ = problem
+        corpus, pruned, search, space, _, _, _ = problem
         unknown = corpus.heads if not labels_learned(space) else np.minimum(corpus.heads, corpus.labels)
         if np.count_nonzero(unknown == -1) > problem.sentences:
             raise ArcwiseError(
@@ -263,7 +280,7 @@ class Exponentiated(Trainer):
         return Duals(self._starts, self.state["theta"], self.state["counted"])
 
     def epoch(self, parts: Parts) -> float:
-        corpus, pruned, search, space, single_root, _ = self.problem
+        corpus, pruned, search, space, single_root, _, _ = self.problem
         rate, weights = self.state["rate"], self.state["weights"]
         target = weights.copy() if self.choices.optimiser == BATCH_EG else weights
         move = Move(target, np.empty(0, np.float32), 1.0 / self.choices.penalty, _UNCOUNTED)
@@ -300,8 +317,13 @@ class Exponentiated(Trainer):
         return self.state["weights"]
 
 
-def check_oracle(choices: Choices, loopy: bool, dual: bool) -> None:
-    """ArcwiseError if a learner needs what belief propagation or dual decomposition does not have."""
+def check_oracle(choices: Choices, loopy: bool, dual: bool, climb: bool = False) -> None:
+    """ArcwiseError if a learner needs what belief propagation, dual decomposition or hill climbing does not have."""
+    if climb and choices.optimiser != ONLINE:
+        raise ArcwiseError(
+            f"{choices.learner} by {choices.optimiser} asks for sums or gradients, and hill climbing finds single trees: take mira "
+            "or perceptron"
+        )
     if dual and choices.optimiser != ONLINE:
         raise ArcwiseError(
             f"{choices.learner} by {choices.optimiser} asks for sums or gradients, and head automata answer with their best "

@@ -30,6 +30,7 @@ from arcwise.features.part_templates import (
     parse_part_templates,
 )
 from arcwise.features.templates import ARCS, COARSE, LABELS, compile_templates
+from arcwise.features.word_classes import word_classes
 from arcwise.parts.tables import Kind
 from arcwise.pipeline.sentences import FORBIDDEN, Weights
 from arcwise.search.chart import CHARTS
@@ -41,7 +42,7 @@ from arcwise.treebank.block import pack_names
 from arcwise.treebank.writing import open_output
 from arcwise.trees.shapes import ANY, PROJECTIVE, read_shape
 
-BELIEFS = "belief-propagation"
+SPANNING_TREE, BELIEFS = "spanning-tree", "belief-propagation"
 SEARCHES = ("eisner", "sibling", "carreras", "model0", "model1", "model2")  # charts whose parts have features
 
 _KIND, _VERSION = "arcwise model", 2
@@ -67,7 +68,9 @@ DUALS = {
     "dual-sibling": Scored(AUTOMATA["sibling"], (True, False, False, False, False)),
     "dual-grandchild": Scored(AUTOMATA["grand-sibling"], (True, True, True, False, False)),
     "dual-grand-sibling": Scored(AUTOMATA["grand-sibling"], (True, True, True, True, False)),
+    "dual-third": Scored(AUTOMATA["grand-tri-sibling"], (True, True, True, True, True)),
 }
+FULL = "full"  # all that dual-third scores, and features of whole trees
 
 
 @dataclass(frozen=True)
@@ -75,9 +78,10 @@ class Settings:
     """What is chosen before training.
 
     search: "spanning-tree"; BELIEFS, for all trees with siblings and grandchildren; one of DUALS, dual decomposition for all
-    trees; or one of SEARCHES, a chart for projective trees. pruning: what the pruner goes by, one of PRUNINGS; a search without a
-    chart knows only "heads". threshold: how much less likely than the best head of a word another may be, as a logarithm.
-    shape: the class of trees that are found (`arcwise.trees.shapes`); a chart finds projective ones whatever it is.
+    trees; FULL, hill climbing by parts and features of whole trees; or one of SEARCHES, a chart for projective trees. climb: whether
+    trees are found by hill climbing, in place of a search without a chart. pruning: what the pruner goes by, one of PRUNINGS; a
+    search without a chart knows only "heads". threshold: how much less likely than the best head of a word another may be, as a
+    logarithm. shape: the class of trees that are found (`arcwise.trees.shapes`); a chart finds projective ones whatever it is.
     """
 
     coarse_bits: int = 21
@@ -87,7 +91,7 @@ class Settings:
     most_heads: int = 17
     threshold: float = 5.0  # in units of log-probability
     pruning: str = "heads"
-    search: str = "spanning-tree"
+    search: str = SPANNING_TREE
     part_bits: int = 22
     coarse: str = COARSE
     arcs: str = ARCS
@@ -98,6 +102,7 @@ class Settings:
     grand_siblings: str = GRAND_SIBLINGS
     tri_siblings: str = TRI_SIBLINGS
     shape: str = str(ANY)
+    climb: bool = False
 
     def __post_init__(self) -> None:
         for bits in (self.coarse_bits, self.arc_bits, self.label_bits, self.tag_bits, self.part_bits):
@@ -108,16 +113,28 @@ class Settings:
                 f"a pruner that keeps {self.most_heads} heads within {self.threshold}",
                 expected="2 to 1000 heads within 0 or more",
             )
-        if self.search not in ("spanning-tree", BELIEFS, *DUALS, *SEARCHES) or self.pruning not in PRUNINGS:
+        if (
+            self.search not in (SPANNING_TREE, BELIEFS, FULL, *DUALS, *SEARCHES)
+            or self.pruning not in PRUNINGS
+        ):
             raise InputError(
                 f"search {self.search!r} among arcs pruned by {self.pruning!r}",
-                expected=f"spanning-tree, {BELIEFS}, {', '.join([*DUALS, *SEARCHES])}; by {', '.join(PRUNINGS)}",
+                expected=f"spanning-tree, {BELIEFS}, {', '.join([FULL, *DUALS, *SEARCHES])}; by {', '.join(PRUNINGS)}",
             )
         if not self.projective and self.pruning != "heads":
             raise InputError(
                 f"pruning by {self.pruning!r} for trees that need not be projective", expected="heads"
             )
+        if self.climb != (self.search == FULL) and not (
+            self.climb and (self.dual or self.search == SPANNING_TREE)
+        ):
+            raise InputError(
+                f"search {self.search!r} {'with' if self.climb else 'without'} hill climbing",
+                expected=f"{FULL} with it, spanning-tree or {', '.join(DUALS)} with or without, others without",
+            )
         shape = read_shape(self.shape)
+        if shape != ANY and self.climb:
+            raise InputError(f"shape {self.shape!r} with hill climbing", expected="any: it finds all trees")
         if shape != ANY and self.search == BELIEFS:
             raise InputError(f"shape {self.shape!r} with {BELIEFS}", expected="any: it finds all trees")
         if self.projective and shape not in (ANY, PROJECTIVE):
@@ -149,19 +166,26 @@ class Settings:
     @property
     def kind(self) -> Kind:
         """What the chart or the automata remember; without either, nothing."""
-        return DUALS[self.search].kind if self.dual else CHARTS[self.search if self.projective else "eisner"]
+        if self.scored is not None:
+            return self.scored.kind
+        return CHARTS[self.search if self.projective else "eisner"]
+
+    @property
+    def scored(self) -> Scored | None:
+        """What is scored of parts that head automata know, if these are all known to them."""
+        return DUALS.get("dual-third" if self.search == FULL else self.search)
 
     @property
     def higher(self) -> bool:
         """Whether parts of more than one arc are scored."""
-        return self.search not in ("spanning-tree", "eisner")
+        return self.search not in (SPANNING_TREE, "eisner")
 
     def part_templates(self, words: Vocabulary) -> PartTemplates:
         """The templates of higher parts."""
         groups: tuple[str, ...] = self._part_templates
-        if not self.dual:
+        scored = self.scored
+        if scored is None:
             return compile_part_templates(words, *groups)
-        scored = DUALS[self.search]
         groups = tuple(text if has else "" for text, has in zip(groups, scored.groups, strict=True))
         return compile_part_templates(words, *groups)._replace(nulls=scored.nulls)
 
@@ -224,6 +248,8 @@ class Model:
             score_unit=float(self.arrays["scales"][1]),
             pruning=PRUNINGS[settings.pruning],
             shape=ANY if settings.projective else read_shape(settings.shape),
+            whole=word_classes(self.vocabulary()) if settings.search == FULL else None,
+            climb=settings.climb,
             parts=PartWeights(
                 settings.part_templates(self.vocabulary()) if settings.higher else no_part_templates(),
                 _laid_out(self.arrays.get("parts", np.zeros(1, np.int8))[:, None], 1)[:, 0],
@@ -329,8 +355,9 @@ def _metadata(content: bytes) -> dict[str, Any]:
 def save_model(model: Model, path: str | Path) -> None:
     """Write the model; the same model gives the same bytes."""
     settings = asdict(model.settings)
-    if settings["shape"] == str(ANY):  # as before there were others: all versions read it
-        del settings["shape"]
+    for name, usual in (("shape", str(ANY)), ("climb", False)):
+        if settings[name] == usual:  # as before there were others: all versions read it
+            del settings[name]
     header = {
         "settings": settings,
         "names": model.names,

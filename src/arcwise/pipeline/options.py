@@ -11,6 +11,7 @@ from operator import index
 from arcwise.errors import ArcwiseError
 from arcwise.learning.trainers import DEFAULTS, DUAL_RATE, OPTIMISERS, USELESS, Choices, check_oracle
 from arcwise.pipeline.model import BELIEFS, Settings
+from arcwise.search.climbing import TRAINING_RESTARTS
 
 LABEL_STAGES = ("both", "joint", "after")
 AUTO = "auto"
@@ -25,9 +26,10 @@ class Options:
     development set. single_root: None sees whether the treebank has sentences with several roots. gold_tags: learn
     from the treebank's own tags, and do not learn to tag. optimiser, rate, penalty: as in `arcwise.learning.trainers`, None for its
     defaults; tune: choose rate and penalty on the development set. steps: of dual decomposition for a sentence in training, if that
-    is the search; 0 learns from the modifiers that each word takes on its own. shape: of the trees that the model finds
-    (`arcwise.trees.shapes`), AUTO for the smallest class that 99% of the training trees belong to, None for that of the settings;
-    training itself looks at all trees, which is as accurate (Corro et al., 2016, Section 7.3).
+    is the search; 0 learns from the modifiers that each word takes on its own. restarts: of hill climbing for a sentence in
+    training. shape: of the trees that the model finds (`arcwise.trees.shapes`), AUTO for the smallest class that 99% of the training
+    trees belong to, None for that of the settings; training itself looks at all trees, which is as accurate (Corro et al., 2016,
+    Section 7.3).
     """
 
     learner: str = "mira"
@@ -43,6 +45,7 @@ class Options:
     gold_tags: bool = False
     tune: bool = False
     steps: int = 100
+    restarts: int = TRAINING_RESTARTS
     shape: str | None = None
     settings: Settings = field(default_factory=Settings)
 
@@ -64,18 +67,18 @@ class Options:
                 raise ArcwiseError(f"{self.learner} by {self.choices.optimiser} has no {name}")
         if self.labels not in LABEL_STAGES:
             raise ArcwiseError(f"labels {self.labels!r}, expected one of {', '.join(LABEL_STAGES)}")
-        for name in ("epochs", "label_epochs", "patience", "seed", "steps"):
+        for name in ("epochs", "label_epochs", "patience", "seed", "steps", "restarts"):
             try:
                 object.__setattr__(self, name, index(getattr(self, name)))
             except TypeError:
                 raise ArcwiseError(f"{name} is {getattr(self, name)!r}, expected a whole number") from None
-        if min(self.epochs, self.label_epochs, self.patience) < 1:
-            raise ArcwiseError("epochs, label_epochs and patience must be at least 1")
+        if min(self.epochs, self.label_epochs, self.patience, self.restarts) < 1:
+            raise ArcwiseError("epochs, label_epochs, patience and restarts must be at least 1")
         for name in ("seed", "steps"):
             if getattr(self, name) < 0:
                 raise ArcwiseError(f"{name} {getattr(self, name)}, expected 0 or more")
 
-        check_oracle(self.choices, self.settings.search == BELIEFS, self.settings.dual)
+        check_oracle(self.choices, self.settings.search == BELIEFS, self.settings.dual, self.settings.climb)
         if self.optimiser in ("lbfgs", "cg") and find_spec("scipy") is None:
             raise ArcwiseError(f"{self.optimiser} needs SciPy: pip install 'arcwise[batch]', or take sgd")
 
@@ -84,7 +87,7 @@ class Options:
         """Learner, optimiser, rate and penalty, as given or by default."""
         optimiser = self.optimiser or OPTIMISERS[self.learner][0]
         rate, penalty = DEFAULTS[self.learner, optimiser]
-        if self.settings.dual and self.learner == "mira":
+        if (self.settings.dual or self.settings.climb) and self.learner == "mira":
             rate = DUAL_RATE
         return Choices(self.learner, optimiser, self.rate or rate, self.penalty or penalty)
 
