@@ -28,9 +28,23 @@ _THRESHOLD = -math.log(0.002)
 
 # Bits of the tables of weights of the pruner, of the arcs, of the labels and of the tags.
 _SIZES: dict[str, dict[str, int]] = {
-    "small": {"coarse_bits": 17, "arc_bits": 19, "label_bits": 12, "tag_bits": 18, "part_bits": 18},
+    "small": {
+        "coarse_bits": 17,
+        "arc_bits": 19,
+        "label_bits": 12,
+        "tag_bits": 18,
+        "part_bits": 18,
+        "tensor_bits": 13,
+    },
     "normal": {},
-    "large": {"coarse_bits": 22, "arc_bits": 25, "label_bits": 18, "tag_bits": 24, "part_bits": 24},
+    "large": {
+        "coarse_bits": 22,
+        "arc_bits": 25,
+        "label_bits": 18,
+        "tag_bits": 24,
+        "part_bits": 24,
+        "tensor_bits": 18,
+    },
 }
 
 
@@ -105,6 +119,10 @@ _SIZES: dict[str, dict[str, int]] = {
     "auto for the smallest class that covers 99% of TRAIN (as `arcwise analyze` tells).",
 )  # fmt: skip
 @click.option(
+    "--tensor", "rank", type=click.IntRange(0), default=0, show_default=True, metavar="RANK",
+    help="Also learn a low-rank tensor of the words of an arc (50 is a good rank); with mira only.",
+)  # fmt: skip
+@click.option(
     "--size", type=click.Choice(list(_SIZES)), default="normal", show_default=True,
     help="Of the model's tables of weights.",
 )  # fmt: skip
@@ -130,6 +148,7 @@ def command(
     pruning: str | None,
     form: str | None,
     size: str,
+    rank: int,
     skip_bad: bool,
     jobs: int,
     resume: bool,
@@ -198,7 +217,7 @@ def command(
         settings["threshold"] = -math.log(beam) if beam > 0 else math.inf
     if pruning is not None:
         settings["pruning"] = pruning
-    given["settings"] = Settings(**settings)
+    given["settings"] = Settings(**settings, tensor=rank)
     started = perf_counter()
     try:
         with training_report(Options(**given), quiet) as report:
