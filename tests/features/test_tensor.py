@@ -47,9 +47,8 @@ def formula(
     """T(h, m) of all pairs; distances: W, W_r0 first."""
     size, words = len(numbers), phi(numbers)
     codes = np.array([[distance_code(h, m) for m in range(size)] for h in range(size)])
-    scores: np.ndarray = np.einsum(
-        "hi,ir,mj,jr,hmr->hm", words, heads, words, modifiers, distances[0] + distances[codes]
-    )
+    both = distances[0] + distances[codes]
+    scores: np.ndarray = np.einsum("hr,mr,hmr->hm", words @ heads, words @ modifiers, both)
     return scores
 
 

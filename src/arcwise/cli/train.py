@@ -174,6 +174,10 @@ def command(
 
     With --shape every tree found belongs to a class of trees, and is the best one of that class; learning looks at all trees.
 
+    With --tensor the words of an arc are also scored by a low-rank tensor: every word is seen as a head and as a modifier in RANK
+    dimensions, so that words that never met in TRAIN have a score together. It is learned by mira with all else, from a start that
+    one more pass over TRAIN finds, and adds to the scores of arcs whatever the order or the search.
+
     Learners: perceptron and mira move the weights from the tree found to the right one; log-linear and max-margin minimise an
     objective, C/2 |w|^2 plus a loss a sentence, by an optimiser: sgd and adagrad (stochastic gradients), eg (exponentiated
     gradient on the dual), for log-linear also batch-eg, lbfgs and cg (of these an epoch is ten iterations over all sentences). Labels

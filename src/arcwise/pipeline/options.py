@@ -54,7 +54,7 @@ class Options:
     tune: bool = False
     steps: int = 100
     shape: str | None = None
-    gamma: float = 0.5
+    gamma: float = 0.7
     tensor_start: str = STARTS[0]
     settings: Settings = field(default_factory=Settings)
 
