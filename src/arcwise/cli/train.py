@@ -29,9 +29,23 @@ _THRESHOLD = -math.log(0.002)
 
 # Bits of the tables of weights of the pruner, of the arcs, of the labels and of the tags.
 _SIZES: dict[str, dict[str, int]] = {
-    "small": {"coarse_bits": 17, "arc_bits": 19, "label_bits": 12, "tag_bits": 18, "part_bits": 18},
+    "small": {
+        "coarse_bits": 17,
+        "arc_bits": 19,
+        "label_bits": 12,
+        "tag_bits": 18,
+        "part_bits": 18,
+        "tensor_bits": 13,
+    },
     "normal": {},
-    "large": {"coarse_bits": 22, "arc_bits": 25, "label_bits": 18, "tag_bits": 24, "part_bits": 24},
+    "large": {
+        "coarse_bits": 22,
+        "arc_bits": 25,
+        "label_bits": 18,
+        "tag_bits": 24,
+        "part_bits": 24,
+        "tensor_bits": 18,
+    },
 }
 
 
@@ -119,6 +133,10 @@ _SIZES: dict[str, dict[str, int]] = {
     "auto for the smallest class that covers 99% of TRAIN (as `arcwise analyze` tells).",
 )  # fmt: skip
 @click.option(
+    "--tensor", "rank", type=click.IntRange(0), default=0, show_default=True, metavar="RANK",
+    help="Also learn a low-rank tensor of the words of an arc (50 is a good rank); with mira only.",
+)  # fmt: skip
+@click.option(
     "--size", type=click.Choice(list(_SIZES)), default="normal", show_default=True,
     help="Of the model's tables of weights.",
 )  # fmt: skip
@@ -146,6 +164,7 @@ def command(
     pruning: str | None,
     form: str | None,
     size: str,
+    rank: int,
     skip_bad: bool,
     jobs: int,
     resume: bool,
@@ -170,6 +189,10 @@ def command(
     score siblings and grandchildren by belief propagation, approximately.
 
     With --shape every tree found belongs to a class of trees, and is the best one of that class; learning looks at all trees.
+
+    With --tensor the words of an arc are also scored by a low-rank tensor: every word is seen as a head and as a modifier in RANK
+    dimensions, so that words that never met in TRAIN have a score together. It is learned by mira with all else, from a start that
+    one more pass over TRAIN finds, and adds to the scores of arcs whatever the order or the search.
 
     Learners: perceptron and mira move the weights from the tree found to the right one; log-linear and max-margin minimise an
     objective, C/2 |w|^2 plus a loss a sentence, by an optimiser: sgd and adagrad (stochastic gradients), eg (exponentiated
@@ -227,7 +250,7 @@ def command(
         settings["threshold"] = -math.log(beam) if beam > 0 else math.inf
     if pruning is not None:
         settings["pruning"] = pruning
-    given["settings"] = Settings(**settings)
+    given["settings"] = Settings(**settings, tensor=rank)
     started = perf_counter()
     try:
         with training_report(Options(**given), quiet) as report:

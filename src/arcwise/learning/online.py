@@ -29,6 +29,7 @@ from arcwise.learning.space import (
     score_arcs,
     score_parts,
 )
+from arcwise.learning.tensor import TensorTraining, begin_tensor, move_tensor, tensor_difference
 from arcwise.parts.graph import Graph, Ints
 from arcwise.parts.tables import Floats, Tables
 from arcwise.search.automata import Flags
@@ -50,12 +51,14 @@ class Training(NamedTuple):
     """The weights in training, laid out as `Space` has them.
 
     weights: float32. moves: float64, the sum over all moves of the move times the number of steps made before: the average of the
-    weights after each of T steps is weights - moves / T. difference: int16, scratch, all zero between sentences.
+    weights after each of T steps is weights - moves / T. difference: int16, scratch, all zero between sentences. tensor: if there
+    is one; kernels without do not compile any of it.
     """
 
     weights: NDArray[np.float32]
     moves: NDArray[np.float64]
     difference: NDArray[np.int16]
+    tensor: TensorTraining | None = None
 
 
 @kernel
@@ -100,13 +103,14 @@ def _count_label(
 
 @kernel
 def _move_weights(
-    training: Training, changed: Indices, count: int, learner: Learner, cost: float, step: int
-) -> None:
+    training: Training, changed: Indices, count: int, learner: Learner, cost: float, square: float, step: int
+) -> float:
     """Move the weights along the difference of the right tree and the one found, whose places `changed` lists (some twice), and clear
-    it. cost: of the tree found; its score with the cost less that of the right tree is the loss.
+    it. cost: of the tree found; its score with the cost less that of the right tree is the loss. square: what other features, whose
+    scores are in the cost, add to the difference's squared norm. Returns the length of the step.
     """
     values = np.empty(count, np.int16)
-    distinct, norm, loss = 0, 0.0, cost
+    distinct, norm, loss = 0, square, cost
     for k in range(count):
         i = changed[k]
         d = training.difference[i]
@@ -116,13 +120,14 @@ def _move_weights(
             norm += np.float64(d) * d
             loss -= np.float64(d) * training.weights[i]
             training.difference[i] = 0
-    if distinct == 0:
-        return
+    if norm == 0.0:
+        return 0.0
     length = min(learner.limit, max(loss, 0.0) / norm) if learner.limit > 0.0 else 1.0
     for k in range(distinct):
         by = length * values[k]
         training.weights[changed[k]] += np.float32(by)
         training.moves[changed[k]] += by * step
+    return float(length)
 
 
 @kernel
@@ -176,6 +181,7 @@ def begin_lesson(
     own, labels = np.empty(arcs), np.empty((arcs, number), np.float32)
     hash_sentence(space, corpus.numbers[first:end], scratch)
     score_arcs(space, training.weights, graph, scratch, own, labels)
+    begin_tensor(training.tensor, corpus.numbers[first:end], graph, own)
     tables = score_parts(search, space, training.weights, graph, levels, own.copy(), scratch)
     right_up, right_labels = np.empty(size, np.int32), corpus.labels[first:end].copy()
     whole = right_arcs(graph, corpus.heads[first:end], right_up)
@@ -282,7 +288,9 @@ def end_lesson(
                     count += whole_tree_features(whole, heads_of(graph, up), parts[count:])
                 changes = _count_features(training, parts[:count], base, 1, sign, changed, changes)
     if changes > 0:
-        _move_weights(training, changed, changes, learner, cost, step)
+        margin, square = tensor_difference(training.tensor, graph, found, right)
+        length = _move_weights(training, changed, changes, learner, cost - margin, square, step)
+        move_tensor(training.tensor, words + 1, length, step)
     return wrong_heads, wrong_labels
 
 

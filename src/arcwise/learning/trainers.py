@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 
 from arcwise.errors import ArcwiseError
 from arcwise.features.moves import Move
+from arcwise.features.tensor import compile_words
+from arcwise.features.tokens import longest_sentence
 from arcwise.learning.climbing import climbing_epoch
 from arcwise.learning.corpus import Corpus
 from arcwise.learning.exponentiated import (
@@ -36,6 +38,8 @@ from arcwise.learning.online import LEARNERS, Training, automata_epoch, average,
 from arcwise.learning.pruned import PrunedCorpus
 from arcwise.learning.shrinking import shrink
 from arcwise.learning.space import Search, Space, labels_learned, space_size
+from arcwise.learning.tensor import TensorChoices, TensorTraining, make_tensor_training, mean_tensor
+from arcwise.learning.tensor_start import begin_state
 from arcwise.search.climbing import Climbing
 
 ONLINE, EG, BATCH_EG = "online", "eg", "batch-eg"
@@ -153,6 +157,10 @@ class Trainer(ABC):
                 f"{self.choices.learner} by {self.choices.optimiser}: the scores are no longer finite: {' or '.join(advice)}"
             )
 
+    def tensor(self) -> dict[str, NDArray[np.float32]]:
+        """U, V and W of the low-rank tensor, by name, as `pack_tensor` takes them; empty if there is none."""
+        return {}
+
     def facts(self) -> dict[str, float]:
         """What is worth telling of the end of a run."""
         return {}
@@ -161,11 +169,20 @@ class Trainer(ABC):
 class Online(Trainer):
     """The averaged perceptron and MIRA: steps from the tree found to the right one. rate: the longest step of MIRA."""
 
-    def __init__(self, problem: Problem, choices: Choices, state: Arrays) -> None:
+    def __init__(
+        self, problem: Problem, choices: Choices, state: Arrays, tensor: TensorChoices | None = None
+    ) -> None:
         super().__init__(problem, choices, state)
         self._room("weights")
         self._room("moves", dtype=np.float64)
         self.state.setdefault("step", np.zeros(1, np.int64))
+        self._tensor: TensorTraining | None = None
+        if tensor is not None:
+            corpus, pruned, _, space, single_root, _, _ = problem
+            if "tensor_heads" not in state:
+                state |= begin_state(tensor, corpus, pruned, space, single_root)
+            longest = longest_sentence(corpus.starts)
+            self._tensor = make_tensor_training(compile_words(tensor.words), tensor.share, state, longest)
 
     def epoch(self, parts: Parts) -> float:
         corpus, pruned, search, space, single_root, steps, climbing = self.problem
@@ -173,7 +190,7 @@ class Online(Trainer):
         if learner.limit > 0:
             learner = learner._replace(limit=self.choices.rate)
         weights, step = self.state["weights"], self.state["step"]
-        training = Training(weights, self.state["moves"], np.zeros(len(weights), np.int16))
+        training = Training(weights, self.state["moves"], np.zeros(len(weights), np.int16), self._tensor)
         wrong, error = 0, 0.0
         for part, share in parts():
             if search is not None and climbing is not None:
@@ -204,6 +221,9 @@ class Online(Trainer):
 
     def weights(self) -> NDArray[np.float32]:
         return average(self.state["weights"], self.state["moves"], int(self.state["step"][0]))
+
+    def tensor(self) -> dict[str, NDArray[np.float32]]:
+        return {} if self._tensor is None else mean_tensor(self._tensor, int(self.state["step"][0]))
 
 
 class Descent(Trainer):
@@ -317,6 +337,12 @@ class Exponentiated(Trainer):
         return self.state["weights"]
 
 
+def check_tensor(choices: Choices) -> None:
+    """ArcwiseError if a learner knows no low-rank tensor."""
+    if choices.learner != "mira":
+        raise ArcwiseError(f"{choices.learner} with a low-rank tensor, which only mira can learn")
+
+
 def check_oracle(choices: Choices, loopy: bool, dual: bool, climb: bool = False) -> None:
     """ArcwiseError if a learner needs what belief propagation, dual decomposition or hill climbing does not have."""
     if climb and choices.optimiser != ONLINE:
@@ -337,10 +363,12 @@ def check_oracle(choices: Choices, loopy: bool, dual: bool, climb: bool = False)
         )
 
 
-def make_trainer(problem: Problem, choices: Choices, state: Arrays) -> Trainer:
-    """The trainer for a learner and its optimiser."""
+def make_trainer(
+    problem: Problem, choices: Choices, state: Arrays, tensor: TensorChoices | None = None
+) -> Trainer:
+    """The trainer for a learner and its optimiser. tensor: for those of `check_tensor` only."""
     if choices.optimiser == ONLINE:
-        return Online(problem, choices, state)
+        return Online(problem, choices, state, tensor)
     if choices.optimiser in (EG, BATCH_EG):
         return Exponentiated(problem, choices, state)
     if choices.optimiser in ("lbfgs", "cg"):

@@ -51,9 +51,9 @@ def parse_by_climbing(
     """A labelled tree of every sentence among the arcs that the pruner keeps, that no change of one head betters and the best of many
     runs; returns how many arcs were kept.
 
-    Arguments as of `arcwise.pipeline.sentences.parse_sentences`. classes: weights.whole, if trees score as wholes. begin_at: by row, the heads of the trees that the first runs begin
-    with, if climbing.starts is BEST_FIRST, or empty: the first-order best trees then. bounds: on entry what no tree of a sentence
-    exceeds, or inf; where a tree meets it, it is proved best. report: filled.
+    Arguments as of `arcwise.pipeline.sentences.parse_sentences`. classes: weights.whole, if trees score as wholes. begin_at: by row,
+    the heads of the trees that the first runs begin with, if climbing.starts is BEST_FIRST, or empty: the first-order best trees
+    then. bounds: on entry what no tree of a sentence exceeds, or inf; where a tree meets it, it is proved best. report: filled.
     """
     templates = weights.templates
     longest = longest_sentence(starts)

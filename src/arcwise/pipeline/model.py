@@ -30,6 +30,7 @@ from arcwise.features.part_templates import (
     parse_part_templates,
 )
 from arcwise.features.templates import ARCS, COARSE, LABELS, compile_templates
+from arcwise.features.tensor import DISTANCES, WORDS, Tensor, compile_words, unpack_tensor
 from arcwise.features.word_classes import word_classes
 from arcwise.parts.tables import Kind
 from arcwise.pipeline.sentences import FORBIDDEN, Weights
@@ -43,6 +44,7 @@ from arcwise.treebank.writing import open_output
 from arcwise.trees.shapes import ANY, PROJECTIVE, read_shape
 
 SPANNING_TREE, BELIEFS = "spanning-tree", "belief-propagation"
+MOST_RANKS = 1000
 SEARCHES = ("eisner", "sibling", "carreras", "model0", "model1", "model2")  # charts whose parts have features
 
 _KIND, _VERSION = "arcwise model", 2
@@ -50,6 +52,8 @@ _CHECKSUM_BYTES = 16
 _CACHE_LINE = 64
 _LEVEL, _LARGEST = 12, 1 << 30  # of compression; bytes of a model
 _TOKENISER, _TAGGER = "tokeniser/", "tagger/"  # before the names of their arrays
+_RANKS_PER_ROW = 16  # the same of those of a tensor
+_MOST_OF_TENSOR = 1e9
 _LABELS_PER_ROW = 32  # rows of label weights are filled up to a multiple of this: whole vector registers
 
 
@@ -82,6 +86,7 @@ class Settings:
     trees are found by hill climbing, in place of a search without a chart. pruning: what the pruner goes by, one of PRUNINGS; a
     search without a chart knows only "heads". threshold: how much less likely than the best head of a word another may be, as a
     logarithm. shape: the class of trees that are found (`arcwise.trees.shapes`); a chart finds projective ones whatever it is.
+    tensor: the rank of the low-rank tensor, 0 for none; tensor_bits, tensor_words: how it sees words (`arcwise.features.tensor`).
     """
 
     coarse_bits: int = 21
@@ -103,9 +108,20 @@ class Settings:
     tri_siblings: str = TRI_SIBLINGS
     shape: str = str(ANY)
     climb: bool = False
+    tensor: int = 0
+    tensor_bits: int = 16
+    tensor_words: str = WORDS
 
     def __post_init__(self) -> None:
-        for bits in (self.coarse_bits, self.arc_bits, self.label_bits, self.tag_bits, self.part_bits):
+        tables = (
+            self.coarse_bits,
+            self.arc_bits,
+            self.label_bits,
+            self.tag_bits,
+            self.part_bits,
+            self.tensor_bits,
+        )
+        for bits in tables:
             if not (isinstance(bits, int) and 6 <= bits <= 28):
                 raise InputError(f"a table of 2^{bits} weights", expected="6 to 28 bits")
         if not (isinstance(self.most_heads, int) and 2 <= self.most_heads <= 1000 and self.threshold >= 0):
@@ -113,6 +129,8 @@ class Settings:
                 f"a pruner that keeps {self.most_heads} heads within {self.threshold}",
                 expected="2 to 1000 heads within 0 or more",
             )
+        if not (isinstance(self.tensor, int) and 0 <= self.tensor <= MOST_RANKS):
+            raise InputError(f"a tensor of rank {self.tensor}", expected=f"0 (none) to {MOST_RANKS}")
         if (
             self.search not in (SPANNING_TREE, BELIEFS, FULL, *DUALS, *SEARCHES)
             or self.pruning not in PRUNINGS
@@ -145,6 +163,7 @@ class Settings:
         try:
             check_label_templates(compile_templates(self.coarse, self.arcs, self.labels))
             parse_part_templates(*self._part_templates)
+            compile_words(self.tensor_words)
         except (ValueError, AttributeError) as error:
             raise InputError(f"templates: {error}") from None
 
@@ -202,7 +221,8 @@ class Model:
     arrays: `keys` uint64, the vocabulary; `coarse` int8 (2^coarse_bits); `arcs` int8 (2^arc_bits); `labels` int8 (2^label_bits,
     labels); `parts` int8 (2^part_bits), if higher parts are scored; `final` like labels, for the labels of a known tree, absent
     if these are not learned; `allowed` bool (2, labels), the labels an arc from the root and from a word may have; `scales`
-    float32, the units of coarse, of arcs and labels, and of final. tokeniser, tagger: what comes before the parser, None if these
+    float32, the units of coarse, of arcs and labels, and of final; `tensor_heads`, `tensor_modifiers` int8 (2^tensor_bits, rank) and
+    `tensor_distances` float32, if there is a tensor. tokeniser, tagger: what comes before the parser, None if these
     were not learned. temperature, label_temperature: by which scores of trees and of labels become probabilities; the latter is None
     if it was not fitted.
     """
@@ -250,12 +270,26 @@ class Model:
             shape=ANY if settings.projective else read_shape(settings.shape),
             whole=word_classes(self.vocabulary()) if settings.search == FULL else None,
             climb=settings.climb,
+            tensor=self._tensor(),
             parts=PartWeights(
                 settings.part_templates(self.vocabulary()) if settings.higher else no_part_templates(),
                 _laid_out(self.arrays.get("parts", np.zeros(1, np.int8))[:, None], 1)[:, 0],
                 settings.part_bits,
             ),
         )
+
+    def _tensor(self) -> Tensor | None:
+        """The low-rank tensor, if there is one, with ranks of zeros that fill up vector registers."""
+        if self.settings.tensor == 0:
+            return None
+        width = -(-self.settings.tensor // _RANKS_PER_ROW) * _RANKS_PER_ROW
+        tensor = unpack_tensor(
+            self.arrays, compile_words(self.settings.tensor_words), float(self.arrays["scales"][1])
+        )
+        distances = np.zeros((DISTANCES, width), np.float32)
+        distances[:, : self.settings.tensor] = tensor.distances
+        heads, modifiers = _laid_out(tensor.heads, width), _laid_out(tensor.modifiers, width)
+        return tensor._replace(heads=heads, modifiers=modifiers, distances=distances)
 
     def vocabulary(self) -> Vocabulary:
         """The vocabulary as a hash table."""
@@ -355,9 +389,14 @@ def _metadata(content: bytes) -> dict[str, Any]:
 def save_model(model: Model, path: str | Path) -> None:
     """Write the model; the same model gives the same bytes."""
     settings = asdict(model.settings)
-    for name, usual in (("shape", str(ANY)), ("climb", False)):
-        if settings[name] == usual:  # as before there were others: all versions read it
-            del settings[name]
+    usual = {
+        "shape": str(ANY),
+        "climb": False,
+        "tensor": 0,
+    }  # as before there were others: all versions read it
+    unused = [name for name, value in usual.items() if settings[name] == value]
+    for name in [*unused, *(("tensor_bits", "tensor_words") if "tensor" in unused else ())]:
+        del settings[name]
     header = {
         "settings": settings,
         "names": model.names,
@@ -423,6 +462,10 @@ def _check(model: Model) -> None:
         del expected["final"]
     if settings.higher:
         expected["parts"] = (np.int8, (1 << settings.part_bits,))
+    if settings.tensor:
+        for name in ("tensor_heads", "tensor_modifiers"):
+            expected[name] = (np.int8, (1 << settings.tensor_bits, settings.tensor))
+        expected["tensor_distances"] = (np.float32, (DISTANCES, settings.tensor))
     for name, (dtype, shape) in expected.items():
         array = model.arrays[name]
         if array.dtype != dtype or array.shape != shape:
@@ -434,4 +477,6 @@ def _check(model: Model) -> None:
             raise ValueError(f"a temperature is {temperature}, expected a positive number")
     if not (np.isfinite(model.arrays["scales"]).all() and (model.arrays["scales"] > 0).all()):
         raise ValueError("a scale is not a positive number")
+    if settings.tensor and not np.abs(model.arrays["tensor_distances"]).max() <= _MOST_OF_TENSOR:
+        raise ValueError("a number of the tensor is not finite, or too large")
     pack_names([name.encode() for name in model.names])

@@ -9,7 +9,16 @@ from math import inf
 from operator import index
 
 from arcwise.errors import ArcwiseError
-from arcwise.learning.trainers import DEFAULTS, DUAL_RATE, OPTIMISERS, USELESS, Choices, check_oracle
+from arcwise.learning.tensor import STARTS, TensorChoices
+from arcwise.learning.trainers import (
+    DEFAULTS,
+    DUAL_RATE,
+    OPTIMISERS,
+    USELESS,
+    Choices,
+    check_oracle,
+    check_tensor,
+)
 from arcwise.pipeline.model import BELIEFS, Settings
 from arcwise.search.climbing import TRAINING_RESTARTS
 
@@ -29,7 +38,7 @@ class Options:
     is the search; 0 learns from the modifiers that each word takes on its own. restarts: of hill climbing for a sentence in
     training. shape: of the trees that the model finds (`arcwise.trees.shapes`), AUTO for the smallest class that 99% of the training
     trees belong to, None for that of the settings; training itself looks at all trees, which is as accurate (Corro et al., 2016,
-    Section 7.3).
+    Section 7.3). gamma, tensor_start: of the low-rank tensor that the settings may have (`arcwise.learning.tensor`).
     """
 
     learner: str = "mira"
@@ -47,6 +56,8 @@ class Options:
     steps: int = 100
     restarts: int = TRAINING_RESTARTS
     shape: str | None = None
+    gamma: float = 0.7
+    tensor_start: str = STARTS[0]
     settings: Settings = field(default_factory=Settings)
 
     def __post_init__(self) -> None:
@@ -78,9 +89,25 @@ class Options:
             if getattr(self, name) < 0:
                 raise ArcwiseError(f"{name} {getattr(self, name)}, expected 0 or more")
 
+        if not (isinstance(self.gamma, float) and 0 < self.gamma < 1):
+            raise ArcwiseError(f"gamma is {self.gamma!r}, expected a number between 0 and 1")
+        if self.tensor_start not in STARTS:
+            raise ArcwiseError(f"tensor_start {self.tensor_start!r}, expected one of {', '.join(STARTS)}")
+        if self.settings.tensor:
+            check_tensor(self.choices)
         check_oracle(self.choices, self.settings.search == BELIEFS, self.settings.dual, self.settings.climb)
         if self.optimiser in ("lbfgs", "cg") and find_spec("scipy") is None:
             raise ArcwiseError(f"{self.optimiser} needs SciPy: pip install 'arcwise[batch]', or take sgd")
+
+    @property
+    def tensor(self) -> TensorChoices | None:
+        """Of the low-rank tensor, if there is one."""
+        settings = self.settings
+        if settings.tensor == 0:
+            return None
+        return TensorChoices(
+            settings.tensor, settings.tensor_bits, settings.tensor_words, self.gamma, self.tensor_start
+        )
 
     @property
     def choices(self) -> Choices:

@@ -18,6 +18,7 @@ from arcwise.features.context import (
 )
 from arcwise.features.part_scores import PartWeights
 from arcwise.features.templates import Templates
+from arcwise.features.tensor import Tensor, add_tensor
 from arcwise.features.tokens import Tokens, hash_tokens, longest_sentence, make_tokens
 from arcwise.features.word_classes import WordClasses
 from arcwise.kernels import kernel
@@ -44,6 +45,7 @@ class Weights(NamedTuple):
     unit: of the pruner's weights. loopy: whether trees are found by belief propagation; dual: whether by dual decomposition, with
     automata of that kind; score_unit: of the scores of arcs and parts. shape: the class of the trees that are found. whole: the
     classes of words that features of whole trees ask for, None if there are none; climb: whether trees are found by hill climbing.
+    tensor: added to the scores of arcs, int8, if there is one.
     """
 
     templates: Templates
@@ -70,6 +72,7 @@ class Weights(NamedTuple):
     shape: Shape
     whole: WordClasses | None
     climb: bool
+    tensor: Tensor | None = None
 
 
 @kernel
@@ -108,7 +111,9 @@ def score_arcs(
     rows: Indices,
     scores: NDArray[np.float64],
 ) -> None:
-    """The scores of arcs, each with its best label or the one that is given. indices, rows: room for their features."""
+    """The scores of arcs, each with its best label or the one that is given; whole numbers. labels: of all words of the sentence.
+    indices, rows: room for their features.
+    """
     templates = weights.templates
     label_scores = np.empty(weights.labels.shape[1], np.int16)
     for a in range(len(heads)):
@@ -124,6 +129,7 @@ def score_arcs(
         elif labels[m] != UNKNOWN_LABEL:
             total += label_scores[labels[m]] - penalties[labels[m]]
         scores[a] = total
+    add_tensor(weights.tensor, tokens.numbers[: len(labels)], heads, modifiers, scores)
 
 
 @kernel

@@ -15,6 +15,7 @@ from arcwise.features.attributes import vocabulary
 from arcwise.features.part_templates import no_part_templates
 from arcwise.features.quantising import quantise
 from arcwise.features.templates import compile_templates
+from arcwise.features.tensor import pack_tensor
 from arcwise.features.word_classes import word_classes
 from arcwise.learning.corpus import whole_trees
 from arcwise.learning.labels import LABEL_LEARNERS, label_epoch
@@ -147,7 +148,9 @@ class TrainingRun:
     def tree_epoch(self, state: State, stage: str = "trees") -> tuple[Arrays, float]:
         """Train arcs and labels together; returns the arrays of the model with the weights learned, and the error."""
         if self._trainer is None:
-            self._trainer = make_trainer(self.problem(state), self.choices, state.learner)
+            self._trainer = make_trainer(
+                self.problem(state), self.choices, state.learner, self.options.tensor
+            )
         settings, trainer = self.settings, self._trainer
         before, epochs = 0, self.options.epochs
         if stage == "tuning":
@@ -164,6 +167,8 @@ class TrainingRun:
         found = state.best | {"arcs": both[:arcs].copy(), "labels": labels, "scales": scales}
         if settings.higher:
             found["parts"] = both[end:].copy()
+        if settings.tensor:
+            found |= pack_tensor(**trainer.tensor())
         return found, error
 
     def _label_epoch(self, state: State) -> tuple[Arrays, float]:
@@ -191,7 +196,7 @@ class TrainingRun:
         """The best LAS (UAS, if labels come later) on the development set in so many epochs of trees; `state` is left as it is."""
         trial, best = state.fresh(), -1.0
         self._trials += 1
-        trainer = make_trainer(self.problem(state), choices, trial.learner)
+        trainer = make_trainer(self.problem(state), choices, trial.learner, self.options.tensor)
         kept, self._trainer = self._trainer, trainer
         try:
             for epoch in range(epochs):

@@ -255,9 +255,7 @@ def _try_root(
         set_arc(hill, tree, root, b)
         gain = 0.0
         for word in range(len(tree.up)):
-            near = word == 0 or word == h or word == m
-            near = near or word == root or word == x
-            if everyone or near:
+            if everyone or (word - h) * (word - m) * (word - root) * (word - x) * word == 0:
                 gain += family_score(hill, tree, word) - tree.family[word]
         if gain + hope > top:
             gain += whole_score(whole, tree.heads, False) - present
