@@ -21,7 +21,9 @@ from arcwise.search.climbing import (
     climb_often,
     make_draws,
     order_bottom_up,
+    place,
     run,
+    start_tree,
     total_score,
 )
 from arcwise.search.dual import STALL, DualOptions, dual_parse
@@ -237,17 +239,18 @@ class _Judge:
 
 
 def _climb_by(hill: Hill, judge: _Judge, draws: Draws, restarts: int, best: Heads) -> tuple[int, int]:
-    """As `climb_often`, with a function of whole trees in Python: by the tables first, then by both."""
+    """As `climb_often`, with a function of whole trees in Python: every run climbs by tables and function from where it begins."""
     n = len(best) - 1
     tree, heads, seen = make_tree(n + 1, len(hill.graph.head)), np.empty(n + 1, np.int32), set[bytes]()
     score, at, runs = -np.inf, 0, 0
     most = 1 if draws.starts == BEST else MOST
     while runs < most and (runs == 0 or runs - at < restarts):
-        run(hill, tree, draws, runs, heads)
+        start_tree(draws, runs, heads)
         runs += 1
-        if tree.up.tobytes() in seen:
+        if heads.tobytes() in seen:
             continue
-        seen.add(tree.up.tobytes())
+        seen.add(heads.tobytes())
+        place(hill, tree, heads)
         found = _climb_on(hill, tree, judge)
         if found > score + (hill.least if runs > 1 else 0.0):
             score, at, best[:] = found, runs, tree.up
