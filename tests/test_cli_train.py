@@ -350,6 +350,31 @@ def test_shapes_that_make_no_sense(run, tmp_path, options, message):
     assert message in err
 
 
+# The low-rank tensor
+
+
+def test_a_model_with_a_tensor(run, tmp_path):
+    code, _, err = run(TRAIN, "-o", tmp_path / "model", "--gold-tags", *QUICK, "--tensor", 3)
+    assert code == 0, err
+    settings = load(tmp_path / "model").model.settings
+    assert (settings.tensor, settings.tensor_bits) == (3, 13)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--tensor", -1], "-1 is not in the range"),
+        (["--tensor", 1001], "a tensor of rank 1001, expected 0 (none) to 1000"),
+        (["--tensor", 5, "--learner", "log-linear"], "log-linear with a low-rank tensor, which only mira"),
+        (["--tensor", 5, "--learner", "perceptron"], "perceptron with a low-rank tensor, which only mira"),
+    ],
+)
+def test_tensors_that_make_no_sense(run, tmp_path, options, message):
+    code, out, err = run(TRAIN, "-o", tmp_path / "model", *options)
+    assert (code, out) == (2, "")
+    assert message in err
+
+
 # Learners
 
 

@@ -38,6 +38,11 @@ def inline_kernel(function: F) -> F:
     return _compiled(function, inline="always")
 
 
+def merged_kernel(function: F) -> F:
+    """A kernel that the back end of the compiler copies into its callers: for work that is less than to pass its many arrays."""
+    return _compiled(function, forceinline=True)
+
+
 def by_type(choose: F) -> F:
     """A function for kernels to call whose body depends on the types of its arguments: a kernel need not compile what it never
     runs. `choose` is given the types, of which a NamedTuple's has its class as `instance_class`, and returns a plain function.

@@ -28,8 +28,9 @@ SEARCHES = [
     ("dual", True),
     ("ilp", False),
     ("price", False),
+    ("climb", False),
 ]
-SOLVERS = ("dual", "ilp", "price")  # they end when a gap is closed, to a tolerance
+SOLVERS = ("dual", "ilp", "price", "climb")  # they end when a gap is closed, to a tolerance
 
 
 def of_all(searches):

@@ -25,12 +25,16 @@ from arcwise.cli.rendering import (
 from arcwise.cli.searching import (
     Tracer,
     connected_option,
+    describe_climbing,
     describe_programs,
     describe_search,
     exact_option,
     iterations_option,
     relaxation_option,
+    restarts_option,
     seconds_option,
+    seed_option,
+    start_option,
 )
 from arcwise.cli.terminal import compiled_kernels, counted, duration, progress_bar, say
 from arcwise.errors import InputError, ModelError
@@ -123,9 +127,12 @@ class _Tally:
 )  # fmt: skip
 @click.option(
     "--decoder", metavar="D",
-    help="How to search: a model of order 2 or 3 has dual and dual-projective, one of order 2 also lp, ilp and price; others have "
-    "that which they were trained for.",
+    help="How to search: a model of order 2 or 3 has dual and dual-projective, one of order 2 also lp, ilp and price; these and "
+    "models of order 1 also climb; others have that which they were trained for.",
 )  # fmt: skip
+@restarts_option
+@start_option
+@seed_option
 @click.option(
     "--shape", metavar="S",
     help="The class of trees to find, if not the model's own: any, projective, 1-inherit, well-nested, a block degree like 2, or "
@@ -176,6 +183,9 @@ def command(
     nbest: int | None,
     min_risk: bool,
     decoder: str | None,
+    restarts: int | None,
+    start: str | None,
+    seed: int | None,
     shape: str | None,
     exact: bool,
     iterations: int,
@@ -225,6 +235,11 @@ def command(
     best, and by fixing arcs and branching where it does not: every tree is proved best, or the summary says how large a gap
     is left. --no-exact writes the best tree seen in K steps. --decoder dual-projective finds the best projective tree.
 
+    With --decoder climb trees are found by randomized hill climbing (models trained by --model full have no other way): runs from
+    --start trees uphill, one head at a time, until --restarts of them in a row find no better tree. Where dual decomposition, or for
+    order 1 the spanning tree, knows the parts, its tree is the first start and its bound proves what meets it; --no-exact climbs
+    alone.
+
     Models of order 2 are also searched by linear programs (pip install 'arcwise[lp]'). --decoder lp solves the one that --relaxation
     and --connected name: an integral solution is the best tree, a fractional one is projected to a tree and bounds its gap. ilp
     solves the integer program. price builds only the arcs and parts that matter, and branches where the linear program is
@@ -254,6 +269,7 @@ def command(
       arcwise parse --text "Draw me." -f svg -o trees.svg
       arcwise parse test.conllu --model third.arcwise --decoder dual --trace test.trace -o parsed.conllu
       arcwise parse test.conllu --model second.arcwise --decoder price --no-prune -o parsed.conllu
+      arcwise parse test.conllu --model third.arcwise --decoder climb --restarts 10 -o parsed.conllu
     """
     if text is not None and source != "-":
         raise click.UsageError("FILE and --text exclude each other")
@@ -281,6 +297,7 @@ def command(
         parser = load(model).searching(
             decoder, exact=exact, iterations=iterations, budget=budget, rule=rule,
             relaxation=relaxation, connected=connected, seconds=seconds, pruned=pruned, lazy=lazy, shape=shape,
+            restarts=restarts, start=start, seed=seed,
         )  # fmt: skip
         if retag and parser.tagger is None:
             raise ModelError(
@@ -335,6 +352,8 @@ def command(
                     file.write(data)
     if not quiet and not (on_screen and text is not None):
         describe = describe_programs if decoder in ("lp", "ilp", "price") else describe_search
+        if parser.climbs:
+            describe = describe_climbing
         _summary(tally, reader, jobs, parser.longest, loaded - started, perf_counter() - loaded, describe)
     for selector in [] if rules is None else rules.unmatched():
         say(f"{constraint_file}: no sentence is {selector}")

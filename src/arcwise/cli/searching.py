@@ -36,6 +36,20 @@ seconds_option = click.option(
 )  # fmt: skip
 
 
+restarts_option = click.option(
+    "--restarts", type=click.IntRange(1, 1 << 16), metavar="K",
+    help="Of --decoder climb: it ends after so many runs in a row without a better tree.  [default: 100]",
+)  # fmt: skip
+start_option = click.option(
+    "--start", type=click.Choice(["best-first", "first-order", "uniform", "best"]),
+    help="Where its runs begin: at the first-order best tree, then at trees drawn by first-order scores (best-first, the default); "
+    "at the latter only; at trees drawn uniformly; or a single run at the best.",
+)  # fmt: skip
+seed_option = click.option(
+    "--seed", type=click.IntRange(0, (1 << 64) - 1), metavar="N", help="Of what it draws.  [default: 0]"
+)
+
+
 class Tracer:
     """Parses blocks, one after another, and writes the steps of each sentence to a file; not of those parsed in pieces."""
 
@@ -108,6 +122,24 @@ def describe_programs(reports: list[Any], certified: int, sentences: int, worst:
     )
     if report[:, UNFINISHED].any():
         yield f"{int((report[:, UNFINISHED] > 0).sum()):,} programs ended by the time limit or by a failure of the solver"
+
+
+def describe_climbing(reports: list[Any], certified: int, sentences: int, worst: float) -> Iterator[str]:
+    """The same for hill climbing; reports: of `arcwise.pipeline.climbing_sentences`, by block."""
+    import numpy as np
+
+    from arcwise.pipeline.climbing_sentences import CHANGES, RUNS, TOPS
+
+    report = np.concatenate(reports)
+    climbed = report[report[:, RUNS] > 0]
+    gap = f"; the largest gap is {worst:.4g}" if certified < sentences and np.isfinite(worst) else ""
+    yield f"proved best: {certified:,} of {sentences:,} sentences{gap}"
+    if len(climbed):
+        runs, tops, changes = (climbed[:, column].mean() for column in (RUNS, TOPS, CHANGES))
+        yield (
+            f"hill climbing: {len(climbed):,} sentences, {runs:.1f} runs a sentence, which ended in {tops:.1f} different trees; "
+            f"{changes / max(runs, 1):.1f} heads changed a run"
+        )
 
 
 def describe_search(reports: list[Any], certified: int, sentences: int, worst: float) -> Iterator[str]:

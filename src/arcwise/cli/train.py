@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 _ORDERS = {"1": ("eisner",), "2": ("sibling", "model0", "carreras"), "3": ("model2", "model1")}
 SEARCHES = [chart for charts in _ORDERS.values() for chart in charts]
 # The same for head automata, which find all trees.
-_AUTOMATA = {"2": ("sibling", "grandparent", "grandchild"), "3": ("grand-sibling",)}
+_AUTOMATA = {"2": ("sibling", "grandparent", "grandchild"), "3": ("third", "grand-sibling")}
 PARTS = list(dict.fromkeys([*SEARCHES, *(parts for order in _AUTOMATA.values() for parts in order)]))
+_MODELS = {"first": "1", "second": "2", "third": "3", "full": "3"}
 PRUNINGS = ("heads", "trees", "projective")
 LEARNERS = ("mira", "perceptron", "log-linear", "max-margin")
 OPTIMISERS = ("online", "sgd", "adagrad", "eg", "batch-eg", "lbfgs", "cg")
@@ -28,9 +29,23 @@ _THRESHOLD = -math.log(0.002)
 
 # Bits of the tables of weights of the pruner, of the arcs, of the labels and of the tags.
 _SIZES: dict[str, dict[str, int]] = {
-    "small": {"coarse_bits": 17, "arc_bits": 19, "label_bits": 12, "tag_bits": 18, "part_bits": 18},
+    "small": {
+        "coarse_bits": 17,
+        "arc_bits": 19,
+        "label_bits": 12,
+        "tag_bits": 18,
+        "part_bits": 18,
+        "tensor_bits": 13,
+    },
     "normal": {},
-    "large": {"coarse_bits": 22, "arc_bits": 25, "label_bits": 18, "tag_bits": 24, "part_bits": 24},
+    "large": {
+        "coarse_bits": 22,
+        "arc_bits": 25,
+        "label_bits": 18,
+        "tag_bits": 24,
+        "part_bits": 24,
+        "tensor_bits": 18,
+    },
 }
 
 
@@ -41,6 +56,19 @@ _SIZES: dict[str, dict[str, int]] = {
 @click.option(
     "--order", type=click.Choice(["1", "2", "3"]),
     help="How many arcs are scored together at most.  [default: 1, or that of --parts]",
+)  # fmt: skip
+@click.option(
+    "--model", type=click.Choice(["first", "second", "third", "full"]),
+    help="Instead of --order: what is scored, first, second or third order; full: third order with far parts and features of whole "
+    "trees, found by hill climbing.",
+)  # fmt: skip
+@click.option(
+    "--decoder", type=click.Choice(["climb"]),
+    help="climb: find trees by hill climbing, in training, too.  [default: by a search that proves them best]",
+)  # fmt: skip
+@click.option(
+    "--restarts", type=click.IntRange(1), metavar="K",
+    help="Of hill climbing for a sentence in training: it ends after so many runs without a better tree.  [default: 50]",
 )  # fmt: skip
 @click.option("--projective", is_flag=True, help="Only trees whose arcs do not cross, found by a chart.")
 @click.option(
@@ -105,6 +133,10 @@ _SIZES: dict[str, dict[str, int]] = {
     "auto for the smallest class that covers 99% of TRAIN (as `arcwise analyze` tells).",
 )  # fmt: skip
 @click.option(
+    "--tensor", "rank", type=click.IntRange(0), default=0, show_default=True, metavar="RANK",
+    help="Also learn a low-rank tensor of the words of an arc (50 is a good rank); with mira only.",
+)  # fmt: skip
+@click.option(
     "--size", type=click.Choice(list(_SIZES)), default="normal", show_default=True,
     help="Of the model's tables of weights.",
 )  # fmt: skip
@@ -124,12 +156,15 @@ def command(
     dev: str | None,
     output: str,
     order: str | None,
+    model: str | None,
+    decoder: str | None,
     projective: bool,
     parts: str | None,
     beam: float | None,
     pruning: str | None,
     form: str | None,
     size: str,
+    rank: int,
     skip_bad: bool,
     jobs: int,
     resume: bool,
@@ -155,6 +190,10 @@ def command(
 
     With --shape every tree found belongs to a class of trees, and is the best one of that class; learning looks at all trees.
 
+    With --tensor the words of an arc are also scored by a low-rank tensor: every word is seen as a head and as a modifier in RANK
+    dimensions, so that words that never met in TRAIN have a score together. It is learned by mira with all else, from a start that
+    one more pass over TRAIN finds, and adds to the scores of arcs whatever the order or the search.
+
     Learners: perceptron and mira move the weights from the tree found to the right one; log-linear and max-margin minimise an
     objective, C/2 |w|^2 plus a loss a sentence, by an optimiser: sgd and adagrad (stochastic gradients), eg (exponentiated
     gradient on the dual), for log-linear also batch-eg, lbfgs and cg (of these an epoch is ten iterations over all sentences). Labels
@@ -178,6 +217,16 @@ def command(
     given = {name: value for name, value in options.items() if value is not None}
     settings: dict[str, Any] = dict(_SIZES[size])
     orders = _ORDERS if projective else _AUTOMATA
+    climb = decoder == "climb" or model == "full"
+    if model is not None and order is not None:
+        raise click.UsageError("--model and --order say the same: give one of them")
+    if model == "full" and parts is not None:
+        raise click.UsageError("--model full scores all parts: leave out --parts")
+    if climb and projective:
+        raise click.UsageError("hill climbing finds all trees: leave out --projective")
+    if options["restarts"] is not None and not climb:
+        raise click.UsageError("--restarts is for --decoder climb and --model full")
+    order = _MODELS[model] if model is not None else order
     if order is None:
         order = next((order for order, known in orders.items() if parts in known), "1")
     if parts is not None and parts not in orders.get(order, ()):
@@ -190,15 +239,18 @@ def command(
         settings |= {"search": parts or _ORDERS[order][-1], "threshold": _THRESHOLD, "pruning": "projective"}
     elif order == "2" and parts is None and options["learner"] == "log-linear":
         settings["search"] = "belief-propagation"
+    elif model == "full":
+        settings |= {"search": "full"}
     elif order != "1":
-        settings["search"] = f"dual-{parts or _AUTOMATA[order][-1]}"
+        settings["search"] = f"dual-{parts or _AUTOMATA[order][0 if climb and order == '3' else -1]}"
+    settings["climb"] = climb
     if beam is not None and math.isnan(beam):
         raise click.UsageError("--prune nan")
     if beam is not None:
         settings["threshold"] = -math.log(beam) if beam > 0 else math.inf
     if pruning is not None:
         settings["pruning"] = pruning
-    given["settings"] = Settings(**settings)
+    given["settings"] = Settings(**settings, tensor=rank)
     started = perf_counter()
     try:
         with training_report(Options(**given), quiet) as report:

@@ -50,7 +50,7 @@ def gaps(
     whole = whole_trees(data.train)
     first = whole & (np.cumsum(whole) <= sentences)
     run = TrainingRun(data._replace(train=select_sentences(data.train, first)), options, Watcher())
-    corpus, pruned, search, space, single_root, _ = run.problem(run.begin())
+    corpus, pruned, search, space, single_root, _, _ = run.problem(run.begin())
     starts = dual_sizes(corpus, pruned, search, space)
     duals = Duals(starts, np.zeros(starts[-1]), np.zeros(starts[-1]))
     begin_duals(corpus, pruned, search, space, BETA, duals)

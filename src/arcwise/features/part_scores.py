@@ -262,13 +262,27 @@ def _visit_inner(graph: Graph, level: Level, by_step: Floats, by_slot: Floats, b
 
 
 @kernel
+def _visit_pairs(graph: Graph, level: Level, by_pair: Floats, by_slot: Floats, back: bool) -> None:
+    """Add what pairs have to all slots of the pair; or back, what the slots have to the pairs."""
+    for p in range(len(level.head)):
+        h = level.head[p]
+        first, last = graph.pairs[graph.out[h]], graph.pairs[graph.out[h + 1]]
+        for pair in range(first, last):
+            slot = level.slots[p] + pair - first
+            if back:
+                by_pair[pair] += by_slot[slot]
+            else:
+                by_slot[slot] += by_pair[pair]
+
+
+@kernel
 def part_scores(
     kind: Kind, crossing: bool, graph: Graph, levels: tuple[Level, Level, Level], arcs: Floats, tokens: PartTokens,
     weights: PartWeights,
 ) -> Tables:  # fmt: skip
     """The tables for a chart or automata of the given kind, in units of the weights. arcs: the scores of the arcs themselves, by arc.
 
-    For kinds that know at most one ancestor, and with two siblings none in incomplete spans. Where these know it, all
+    For kinds that know at most one ancestor. Where incomplete spans know it, all
     grandchildren and grand-siblings are scored, else the outermost grandchild and, with two siblings, the outermost two and the
     outermost pair of grand-siblings; in all of them null parts, if the templates have any, and both ends of the siblings. crossing:
     whether trees need not be projective; else parts that no projective tree has are left at 0. Without templates of grand-siblings
@@ -297,7 +311,10 @@ def part_scores(
             if weights.templates.tri_siblings > weights.templates.grand_siblings:
                 slot = np.zeros(level.slots[len(level.slots) - 1])
                 _visit_grand_siblings(graph, level, tokens, weights, room, crossing, slot, first, last, None)
-        if kind.siblings > 1:
+            if kind.siblings > 1:
+                by_pair, second = second, np.zeros(level.slots[len(level.slots) - 1])
+                _visit_pairs(graph, level, by_pair, second, False)
+        elif kind.siblings > 1:
             last_pair, only = np.zeros(level.slots[len(level.slots) - 1]), np.zeros(steps)
             _visit_grand_siblings(graph, level, tokens, weights, room, crossing, last_pair, only, empty, None)
             _visit_inner(graph, level, grandchildren, last_pair, False)
@@ -328,7 +345,11 @@ def move_parts(
             last = sum_by_arcs(graph, level, last)
         _visit_siblings(graph, tokens, weights, room, gradient.pair, first, last, move)
     if kind.siblings > 1:
-        _visit_tri_siblings(graph, tokens, weights, room, gradient.second, gradient.triple, move)
+        second = gradient.second
+        if kind.incomplete > 0:
+            second = np.zeros(graph.pairs[len(graph.head)])
+            _visit_pairs(graph, level, second, gradient.second, True)
+        _visit_tri_siblings(graph, tokens, weights, room, second, gradient.triple, move)
     if kind.complete > 0:
         grandchildren = gradient.step if kind.incomplete > 0 else gradient.last
         if (
@@ -348,7 +369,7 @@ def move_parts(
                 gradient.last,
                 move,
             )
-        if kind.siblings > 1:
+        if kind.siblings > 1 and kind.incomplete == 0:
             _visit_grand_siblings(
                 graph, level, tokens, weights, room, crossing, gradient.last_pair, gradient.only, empty, move
             )

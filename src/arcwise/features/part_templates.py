@@ -17,7 +17,7 @@ from arcwise.features.hashing import hash_bytes
 from arcwise.features.templates import parse_side
 
 # The coarse tags of coordinating conjunctions in the tag sets of Universal Dependencies and of CoNLL-X.
-_CONJUNCTIONS = ("CCONJ", "CONJ", "CC", "C", "Conj", "conj")
+_CONJUNCTIONS = ("CCONJ", "CONJ", "CC", "C", "Conj", "conj")  # not all of CONJUNCTIONS: models know these
 _LONGEST_SIDE = 3
 MOST_WORDS = 4  # of a part
 

@@ -7,6 +7,7 @@ written `.`. Two templates that share a side share its hash, so a template costs
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -93,6 +94,19 @@ def parse_side(text: str) -> tuple[tuple[int, int], ...]:
     return atoms
 
 
+def compile_sides(sides: Iterable[str]) -> NDArray[np.int32]:
+    """Sides as `Templates` has them; ValueError if one is none."""
+    return _side_table([parse_side(side) for side in sides])
+
+
+def _side_table(sides: list[tuple[tuple[int, int], ...]]) -> NDArray[np.int32]:
+    table = np.full((len(sides), _LONGEST_SIDE, 2), -1, np.int32)
+    for number, side in enumerate(sides):
+        for place, atom in enumerate(side):
+            table[number, place] = atom
+    return table
+
+
 def _parse_group(text: str) -> list[tuple[tuple[tuple[int, int], ...], ...]]:
     """
     >>> _parse_group("P-1 P | P     . | F")
@@ -118,12 +132,8 @@ def compile_templates(coarse: str = COARSE, arcs: str = ARCS, labels: str = LABE
     for pair in pairs:
         for side in pair:
             numbers.setdefault(side, len(numbers))
-    sides = np.full((len(numbers), _LONGEST_SIDE, 2), -1, np.int32)
-    for side, number in numbers.items():
-        for place, atom in enumerate(side):
-            sides[number, place] = atom
     return Templates(
-        sides=sides,
+        sides=_side_table(list(numbers)),
         head=np.array([numbers[pair[0]] for pair in pairs], np.int32),
         modifier=np.array([numbers[pair[1]] for pair in pairs], np.int32),
         arcs=len(groups[0]),

@@ -7,7 +7,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from arcwise.features.attributes import END, LEMMA, MORPHOLOGY, MOST_FEATURES, START, UNKNOWN, UPOS, XPOS
+from arcwise.features.attributes import (
+    COLUMNS,
+    END,
+    LEMMA,
+    MORPHOLOGY,
+    MOST_FEATURES,
+    START,
+    UNKNOWN,
+    UPOS,
+    XPOS,
+)
 from arcwise.features.hashing import scramble
 from arcwise.features.templates import Templates
 from arcwise.kernels import kernel
@@ -24,7 +34,7 @@ class Tokens(NamedTuple):
 
     as_head, as_modifier: (words, templates), the sides of every template. atoms: (words, 3), coarse tag, fine tag, lemma.
     previous: (words, 2), the last earlier word of the same coarse or fine tag, 0 if none. features, counts: the known
-    morphological features of a word and how many there are.
+    morphological features of a word and how many there are. numbers: the words as they were given.
     """
 
     as_head: Hashes
@@ -33,6 +43,7 @@ class Tokens(NamedTuple):
     previous: NDArray[np.int32]
     features: Hashes
     counts: NDArray[np.int32]
+    numbers: NDArray[np.int32]
 
 
 @kernel
@@ -55,6 +66,7 @@ def make_tokens(longest: int, templates: int) -> Tokens:
         np.zeros((size, 2), np.int32),
         np.empty((size, MOST_FEATURES), np.uint32),
         np.zeros(size, np.int32),
+        np.empty((size, COLUMNS), np.int32),
     )
 
 
@@ -90,6 +102,7 @@ def hash_tokens(numbers: NDArray[np.int32], templates: Templates, tokens: Tokens
     numbers: int32 (n+1, COLUMNS), row 0 the root's.
     """
     sides = np.empty(len(templates.sides), np.uint32)
+    tokens.numbers[: len(numbers)] = numbers
     for word in range(numbers.shape[0]):
         hash_sides(numbers, word, templates.sides, sides)
         for template in range(templates.end):

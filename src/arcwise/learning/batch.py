@@ -22,7 +22,7 @@ class Batch(Trainer):
         super().__init__(problem, choices, state)
         self._room("weights", dtype=np.float64)
         self.state.setdefault("norms", np.zeros(2))
-        corpus, pruned, search, space, _, _ = problem
+        corpus, pruned, search, space, _, _, _ = problem
         seen = np.zeros(space_size(space), np.float32)
         mark_features(corpus, pruned, search, space, seen)
         self._seen = np.flatnonzero(seen).astype(np.int32)
@@ -58,7 +58,7 @@ class Batch(Trainer):
 
     def value(self, x: NDArray[np.float64], parts: Parts) -> tuple[float, NDArray[np.float64], int]:
         """The objective at the weights x (of those seen), its gradient, and how many words are wrong."""
-        corpus, pruned, search, space, single_root, _ = self.problem
+        corpus, pruned, search, space, single_root, _, _ = self.problem
         weights, gradient = self._weights, self._gradient
         weights[self._seen] = x
         gradient[:] = 0.0

@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arcwise.features.arcs import Indices, arc_features, label_features
+from arcwise.features.far_features import most_whole_features
 from arcwise.features.tokens import longest_sentence
 from arcwise.features.tree_parts import most_tree_features, tree_features
+from arcwise.features.whole_tree import WholeTree, whole_tree_features
 from arcwise.kernels import kernel
 from arcwise.learning.corpus import Corpus
 from arcwise.learning.oracles import add_to_arcs, best_arcs, best_tree, right_arcs
@@ -27,6 +29,7 @@ from arcwise.learning.space import (
     score_arcs,
     score_parts,
 )
+from arcwise.learning.tensor import TensorTraining, begin_tensor, move_tensor, tensor_difference
 from arcwise.parts.graph import Graph, Ints
 from arcwise.parts.tables import Floats, Tables
 from arcwise.search.automata import Flags
@@ -48,12 +51,14 @@ class Training(NamedTuple):
     """The weights in training, laid out as `Space` has them.
 
     weights: float32. moves: float64, the sum over all moves of the move times the number of steps made before: the average of the
-    weights after each of T steps is weights - moves / T. difference: int16, scratch, all zero between sentences.
+    weights after each of T steps is weights - moves / T. difference: int16, scratch, all zero between sentences. tensor: if there
+    is one; kernels without do not compile any of it.
     """
 
     weights: NDArray[np.float32]
     moves: NDArray[np.float64]
     difference: NDArray[np.int16]
+    tensor: TensorTraining | None = None
 
 
 @kernel
@@ -98,13 +103,14 @@ def _count_label(
 
 @kernel
 def _move_weights(
-    training: Training, changed: Indices, count: int, learner: Learner, cost: float, step: int
-) -> None:
+    training: Training, changed: Indices, count: int, learner: Learner, cost: float, square: float, step: int
+) -> float:
     """Move the weights along the difference of the right tree and the one found, whose places `changed` lists (some twice), and clear
-    it. cost: of the tree found; its score with the cost less that of the right tree is the loss.
+    it. cost: of the tree found; its score with the cost less that of the right tree is the loss. square: what other features, whose
+    scores are in the cost, add to the difference's squared norm. Returns the length of the step.
     """
     values = np.empty(count, np.int16)
-    distinct, norm, loss = 0, 0.0, cost
+    distinct, norm, loss = 0, square, cost
     for k in range(count):
         i = changed[k]
         d = training.difference[i]
@@ -114,13 +120,14 @@ def _move_weights(
             norm += np.float64(d) * d
             loss -= np.float64(d) * training.weights[i]
             training.difference[i] = 0
-    if distinct == 0:
-        return
+    if norm == 0.0:
+        return 0.0
     length = min(learner.limit, max(loss, 0.0) / norm) if learner.limit > 0.0 else 1.0
     for k in range(distinct):
         by = length * values[k]
         training.weights[changed[k]] += np.float32(by)
         training.moves[changed[k]] += by * step
+    return float(length)
 
 
 @kernel
@@ -174,6 +181,7 @@ def begin_lesson(
     own, labels = np.empty(arcs), np.empty((arcs, number), np.float32)
     hash_sentence(space, corpus.numbers[first:end], scratch)
     score_arcs(space, training.weights, graph, scratch, own, labels)
+    begin_tensor(training.tensor, corpus.numbers[first:end], graph, own)
     tables = score_parts(search, space, training.weights, graph, levels, own.copy(), scratch)
     right_up, right_labels = np.empty(size, np.int32), corpus.labels[first:end].copy()
     whole = right_arcs(graph, corpus.heads[first:end], right_up)
@@ -210,6 +218,15 @@ def add_costs(
 
 
 @kernel
+def heads_of(graph: Graph, up: Ints) -> Ints:
+    """The heads of a tree, given the arc into each word."""
+    heads = np.full(len(up), -1, np.int32)
+    for m in range(1, len(up)):
+        heads[m] = graph.head[up[m]]
+    return heads
+
+
+@kernel
 def complete(lesson: Lesson) -> None:
     """What was found is the right tree, and its best labels are right."""
     lesson.right_up[:] = lesson.up
@@ -220,10 +237,10 @@ def complete(lesson: Lesson) -> None:
 @kernel
 def end_lesson(
     corpus: Corpus, s: int, search: Search | None, space: Space, learner: Learner, step: int, training: Training,
-    scratch: Scratch, lesson: Lesson,
+    scratch: Scratch, lesson: Lesson, whole: WholeTree | None,
 ) -> tuple[int, int]:  # fmt: skip
     """Move the weights from what was found to the right tree; step: how many were made before. Returns how many heads, and how many
-    labels of right heads, were wrong.
+    labels of right heads, were wrong. whole: if trees are scored as wholes, too.
     """
     first, number = corpus.starts[s], labels_learned(space)
     known_heads, known_labels = corpus.heads[first:], corpus.labels[first:]
@@ -232,6 +249,8 @@ def end_lesson(
     right[lesson.right_up[1:]] = True
     taken = found.sum() + words
     most_parts = most_tree_features(words, arcs, space.parts)
+    if whole is not None:
+        most_parts += most_whole_features(words)
     changed = np.empty(taken * (len(scratch.indices) + len(scratch.rows)) + 2 * most_parts, np.uint32)
     cost, changes, wrong_heads, wrong_labels, other = 0.0, 0, 0, 0, False
     for b in range(1, arcs):
@@ -265,9 +284,13 @@ def end_lesson(
                 count = tree_features(
                     search.kind, graph, flags, up, scratch.part_tokens, space.parts, space.part_bits, parts
                 )
+                if whole is not None:
+                    count += whole_tree_features(whole, heads_of(graph, up), parts[count:])
                 changes = _count_features(training, parts[:count], base, 1, sign, changed, changes)
     if changes > 0:
-        _move_weights(training, changed, changes, learner, cost, step)
+        margin, square = tensor_difference(training.tensor, graph, found, right)
+        length = _move_weights(training, changed, changes, learner, cost - margin, square, step)
+        move_tensor(training.tensor, words + 1, length, step)
     return wrong_heads, wrong_labels
 
 
@@ -306,7 +329,7 @@ def online_epoch(
                 lesson.found[lesson.up[1:]] = True
             if completing:
                 complete(lesson)
-        heads, labels = end_lesson(corpus, s, search, space, learner, step, training, scratch, lesson)
+        heads, labels = end_lesson(corpus, s, search, space, learner, step, training, scratch, lesson, None)
         wrong_heads, wrong_labels, step = wrong_heads + heads, wrong_labels + labels, step + 1
     return wrong_heads, wrong_labels
 
@@ -334,6 +357,6 @@ def automata_epoch(
             )  # fmt: skip
             if completing:
                 complete(lesson)
-        wrong += end_lesson(corpus, s, search, space, learner, step, training, scratch, lesson)
+        wrong += end_lesson(corpus, s, search, space, learner, step, training, scratch, lesson, None)
         step += 1
     return int(wrong[0]), int(wrong[1])

@@ -20,6 +20,7 @@ from arcwise.features.part_templates import PartTemplates
 from arcwise.features.parts import PartTokens, hash_part_tokens, make_part_tokens
 from arcwise.features.templates import Templates
 from arcwise.features.tokens import Tokens, hash_tokens, longest_sentence, make_tokens
+from arcwise.features.word_classes import WordClasses
 from arcwise.kernels import kernel
 from arcwise.learning.corpus import Corpus
 from arcwise.learning.pruned import PrunedCorpus
@@ -50,7 +51,8 @@ class Space(NamedTuple):
     """Which features there are, and where their weights lie in one vector: those of the arcs, a row of labels for every label
     feature, those of the higher parts. Without label templates labels are not learned, and without part templates no parts.
 
-    allowed: bool (2, labels), the labels that an arc from the root and one from a word may have.
+    allowed: bool (2, labels), the labels that an arc from the root and one from a word may have. whole: the classes of words that
+    features of whole trees ask for, or None if there are no such features; their weights are among those of the higher parts.
     """
 
     templates: Templates
@@ -59,6 +61,7 @@ class Space(NamedTuple):
     label_bits: int
     part_bits: int
     allowed: NDArray[np.bool_]
+    whole: WordClasses | None = None
 
 
 @kernel

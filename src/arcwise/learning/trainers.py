@@ -20,6 +20,9 @@ from numpy.typing import NDArray
 
 from arcwise.errors import ArcwiseError
 from arcwise.features.moves import Move
+from arcwise.features.tensor import compile_words
+from arcwise.features.tokens import longest_sentence
+from arcwise.learning.climbing import climbing_epoch
 from arcwise.learning.corpus import Corpus
 from arcwise.learning.exponentiated import (
     BETA,
@@ -35,6 +38,9 @@ from arcwise.learning.online import LEARNERS, Training, automata_epoch, average,
 from arcwise.learning.pruned import PrunedCorpus
 from arcwise.learning.shrinking import shrink
 from arcwise.learning.space import Search, Space, labels_learned, space_size
+from arcwise.learning.tensor import TensorChoices, TensorTraining, make_tensor_training, mean_tensor
+from arcwise.learning.tensor_start import begin_state
+from arcwise.search.climbing import Climbing
 
 ONLINE, EG, BATCH_EG = "online", "eg", "batch-eg"
 OPTIMISERS = {
@@ -73,7 +79,8 @@ Parts = Callable[[], Iterator[tuple[NDArray[np.int64], float]]]
 class Problem(NamedTuple):
     """What is learned from, and does not change. search: None for spanning trees of arcs alone.
 
-    steps: of dual decomposition for a sentence, for learners over head automata.
+    steps: of dual decomposition for a sentence, for learners over head automata. climbing: how trees are found by hill climbing, if
+    they are.
     """
 
     corpus: Corpus
@@ -82,6 +89,7 @@ class Problem(NamedTuple):
     space: Space
     single_root: bool
     steps: int = 0
+    climbing: Climbing | None = None
 
     @property
     def loopy(self) -> bool | None:
@@ -149,6 +157,10 @@ class Trainer(ABC):
                 f"{self.choices.learner} by {self.choices.optimiser}: the scores are no longer finite: {' or '.join(advice)}"
             )
 
+    def tensor(self) -> dict[str, NDArray[np.float32]]:
+        """U, V and W of the low-rank tensor, by name, as `pack_tensor` takes them; empty if there is none."""
+        return {}
+
     def facts(self) -> dict[str, float]:
         """What is worth telling of the end of a run."""
         return {}
@@ -157,22 +169,44 @@ class Trainer(ABC):
 class Online(Trainer):
     """The averaged perceptron and MIRA: steps from the tree found to the right one. rate: the longest step of MIRA."""
 
-    def __init__(self, problem: Problem, choices: Choices, state: Arrays) -> None:
+    def __init__(
+        self, problem: Problem, choices: Choices, state: Arrays, tensor: TensorChoices | None = None
+    ) -> None:
         super().__init__(problem, choices, state)
         self._room("weights")
         self._room("moves", dtype=np.float64)
         self.state.setdefault("step", np.zeros(1, np.int64))
+        self._tensor: TensorTraining | None = None
+        if tensor is not None:
+            corpus, pruned, _, space, single_root, _, _ = problem
+            if "tensor_heads" not in state:
+                state |= begin_state(tensor, corpus, pruned, space, single_root)
+            longest = longest_sentence(corpus.starts)
+            self._tensor = make_tensor_training(compile_words(tensor.words), tensor.share, state, longest)
 
     def epoch(self, parts: Parts) -> float:
-        corpus, pruned, search, space, single_root, steps = self.problem
+        corpus, pruned, search, space, single_root, steps, climbing = self.problem
         learner = LEARNERS[self.choices.learner]
         if learner.limit > 0:
             learner = learner._replace(limit=self.choices.rate)
         weights, step = self.state["weights"], self.state["step"]
-        training = Training(weights, self.state["moves"], np.zeros(len(weights), np.int16))
+        training = Training(weights, self.state["moves"], np.zeros(len(weights), np.int16), self._tensor)
         wrong, error = 0, 0.0
         for part, share in parts():
-            if search is not None and search.crossing:
+            if search is not None and climbing is not None:
+                heads, labels = climbing_epoch(
+                    corpus,
+                    pruned,
+                    part,
+                    search,
+                    climbing,
+                    space,
+                    single_root,
+                    learner,
+                    int(step[0]),
+                    training,
+                )
+            elif search is not None and search.crossing:
                 heads, labels = automata_epoch(
                     corpus, pruned, part, search, steps, space, single_root, learner, int(step[0]), training
                 )
@@ -187,6 +221,9 @@ class Online(Trainer):
 
     def weights(self) -> NDArray[np.float32]:
         return average(self.state["weights"], self.state["moves"], int(self.state["step"][0]))
+
+    def tensor(self) -> dict[str, NDArray[np.float32]]:
+        return {} if self._tensor is None else mean_tensor(self._tensor, int(self.state["step"][0]))
 
 
 class Descent(Trainer):
@@ -204,7 +241,7 @@ class Descent(Trainer):
         self.state.setdefault("counts", np.zeros(2, np.int64))  # epochs, and weights in the mean
 
     def epoch(self, parts: Parts) -> float:
-        corpus, pruned, search, space, single_root, _ = self.problem
+        corpus, pruned, search, space, single_root, _, _ = self.problem
         state, counts = self.state, self.state["counts"]
         squares, rate = state.get("squares", np.empty(0, np.float32)), self.choices.rate
         if not len(squares):
@@ -238,7 +275,7 @@ class Exponentiated(Trainer):
 
     def __init__(self, problem: Problem, choices: Choices, state: Arrays) -> None:
         super().__init__(problem, choices, state)
-        corpus, pruned, search, space, _, _ = problem
+        corpus, pruned, search, space, _, _, _ = problem
         unknown = corpus.heads if not labels_learned(space) else np.minimum(corpus.heads, corpus.labels)
         if np.count_nonzero(unknown == -1) > problem.sentences:
             raise ArcwiseError(
@@ -263,7 +300,7 @@ class Exponentiated(Trainer):
         return Duals(self._starts, self.state["theta"], self.state["counted"])
 
     def epoch(self, parts: Parts) -> float:
-        corpus, pruned, search, space, single_root, _ = self.problem
+        corpus, pruned, search, space, single_root, _, _ = self.problem
         rate, weights = self.state["rate"], self.state["weights"]
         target = weights.copy() if self.choices.optimiser == BATCH_EG else weights
         move = Move(target, np.empty(0, np.float32), 1.0 / self.choices.penalty, _UNCOUNTED)
@@ -300,8 +337,19 @@ class Exponentiated(Trainer):
         return self.state["weights"]
 
 
-def check_oracle(choices: Choices, loopy: bool, dual: bool) -> None:
-    """ArcwiseError if a learner needs what belief propagation or dual decomposition does not have."""
+def check_tensor(choices: Choices) -> None:
+    """ArcwiseError if a learner knows no low-rank tensor."""
+    if choices.learner != "mira":
+        raise ArcwiseError(f"{choices.learner} with a low-rank tensor, which only mira can learn")
+
+
+def check_oracle(choices: Choices, loopy: bool, dual: bool, climb: bool = False) -> None:
+    """ArcwiseError if a learner needs what belief propagation, dual decomposition or hill climbing does not have."""
+    if climb and choices.optimiser != ONLINE:
+        raise ArcwiseError(
+            f"{choices.learner} by {choices.optimiser} asks for sums or gradients, and hill climbing finds single trees: take mira "
+            "or perceptron"
+        )
     if dual and choices.optimiser != ONLINE:
         raise ArcwiseError(
             f"{choices.learner} by {choices.optimiser} asks for sums or gradients, and head automata answer with their best "
@@ -315,10 +363,12 @@ def check_oracle(choices: Choices, loopy: bool, dual: bool) -> None:
         )
 
 
-def make_trainer(problem: Problem, choices: Choices, state: Arrays) -> Trainer:
-    """The trainer for a learner and its optimiser."""
+def make_trainer(
+    problem: Problem, choices: Choices, state: Arrays, tensor: TensorChoices | None = None
+) -> Trainer:
+    """The trainer for a learner and its optimiser. tensor: for those of `check_tensor` only."""
     if choices.optimiser == ONLINE:
-        return Online(problem, choices, state)
+        return Online(problem, choices, state, tensor)
     if choices.optimiser in (EG, BATCH_EG):
         return Exponentiated(problem, choices, state)
     if choices.optimiser in ("lbfgs", "cg"):

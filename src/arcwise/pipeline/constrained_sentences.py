@@ -29,6 +29,7 @@ from arcwise.features.context import (
 )
 from arcwise.features.part_scores import part_scores
 from arcwise.features.parts import hash_part_tokens, make_part_tokens
+from arcwise.features.tensor import add_tensor
 from arcwise.features.tokens import Tokens, hash_tokens, make_tokens
 from arcwise.kernels import kernel
 from arcwise.parts.arcs import make_arcs, prune
@@ -413,7 +414,9 @@ def _add_rows(weights: NDArray[np.int8], rows: Indices, count: int, scores: NDAr
 def score_labels(
     weights: Weights, tokens: Tokens, heads: Ints, modifiers: Ints
 ) -> tuple[Floats, NDArray[np.int16]]:
-    """The scores of arcs without their labels, and those of all labels, allowed or not: (arcs, labels)."""
+    """The scores of arcs without their labels, and those of all labels, allowed or not: (arcs, labels). tokens: of a sentence as
+    long as there is room for.
+    """
     templates = weights.templates
     indices = np.empty(most_arc_features(len(tokens.atoms) - 1, templates), np.uint32)
     rows = np.empty(most_context_features(templates), np.uint32)
@@ -425,6 +428,7 @@ def score_labels(
             scores[a] += weights.arcs[indices[k]]
         count = label_features(tokens, templates, weights.label_bits, h, m, rows)
         _add_rows(weights.labels, rows, count, by_label[a])
+    add_tensor(weights.tensor, tokens.numbers, heads, modifiers, scores)
     return scores, by_label
 
 

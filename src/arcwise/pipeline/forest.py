@@ -13,9 +13,11 @@ from arcwise.errors import ArcwiseError
 from arcwise.pipeline.belief_sentences import parse_with_beliefs
 from arcwise.pipeline.chart_forest import ChartForest, SentenceParts
 from arcwise.pipeline.chart_sentences import parse_with_charts, sentence_parts
+from arcwise.pipeline.climbing_sentences import parse_by_climbing
 from arcwise.pipeline.dual_sentences import REPORT, Effort, parse_with_automata
 from arcwise.pipeline.sentences import Weights, parse_sentences
 from arcwise.pipeline.shaped_sentences import find_others, parse_with_shapes, search_class, wider
+from arcwise.search.climbing import Climbing
 from arcwise.search.dual import BUDGET, STALL
 from arcwise.search.k_best import k_best_trees
 from arcwise.search.spanning_tree import spanning_trees
@@ -33,6 +35,7 @@ Heads = NDArray[np.int32]
 
 _NOTHING = np.empty(0)
 _NO_TRACE = np.empty((0, 3))
+_NO_HEADS = np.empty(0, np.int32)
 EXACT = Effort(STALL, False, BUDGET)
 _BILLION = 2.0**30
 _MOST_SCORES = 1 << 22  # that are held at a time, unless one sentence has more
@@ -55,13 +58,19 @@ class Rows(NamedTuple):
 
     def find_trees(
         self, weights: Weights, effort: Effort = EXACT, projective: bool = False, matrices: Floats = _NOTHING,
-        trace: Floats = _NO_TRACE,
+        trace: Floats = _NO_TRACE, climbing: Climbing | None = None,
     ) -> None:  # fmt: skip
         """Fill in the best trees, and the scores of their arcs where there is room.
 
-        effort, projective, trace: of dual decomposition; effort also of the search for trees of a class.
+        effort, projective, trace: of dual decomposition; effort also of the search for trees of a class. climbing: for hill climbing,
+        as it is done by default if the model asks for it.
         """
         numbers, starts, heads, labels, scores, bounds, _ = self
+        if climbing is not None or weights.climb:
+            if len(matrices) and not weights.dual and weights.whole is None:
+                parse_sentences(numbers, starts, weights, heads.copy(), labels.copy(), scores, matrices)
+            self._climb(weights, climbing or Climbing())
+            return
         if weights.shape != ANY and not (weights.dual or weights.projective or weights.loopy):
             whole = [True] * len(scores)
             groups = [(0, len(scores))] if len(matrices) else _groups(np.diff(starts).tolist(), whole)
@@ -80,6 +89,38 @@ class Rows(NamedTuple):
             parse_sentences(numbers, starts, weights, heads, labels, scores, matrices)
         if not weights.loopy:
             bounds[:] = scores
+
+    def _climb(self, weights: Weights, climbing: Climbing) -> None:
+        """By hill climbing. If a bound is asked for and the parts are known to dual decomposition, or are arcs, these go first, and
+        climbing goes on from their trees where they do not prove them best.
+        """
+        self.bounds[:] = np.inf
+        if not climbing.bounded or weights.whole is not None:
+            numbers, starts, heads, labels, scores, bounds, report = self
+            parse_by_climbing(
+                numbers,
+                starts,
+                weights,
+                weights.whole,
+                climbing,
+                _NO_HEADS,
+                heads,
+                labels,
+                scores,
+                bounds,
+                report,
+            )
+            return
+        given = self._replace(heads=self.heads.copy(), labels=self.labels.copy())
+        self.find_trees(weights._replace(climb=False), Effort(STALL, False, 0))
+        self.report[:] = 0
+        for s in np.flatnonzero(self.bounds > self.scores).tolist():
+            numbers, starts, heads, labels, scores, bounds, report = self.part(s, s + 1)
+            begin_at, asked = heads.copy(), given.part(s, s + 1)
+            heads[:], labels[:] = asked.heads, asked.labels
+            parse_by_climbing(
+                numbers, starts, weights, None, climbing, begin_at, heads, labels, scores, bounds, report
+            )
 
     def _find_dual_trees(self, weights: Weights, effort: Effort, projective: bool, trace: Floats) -> None:
         """By dual decomposition. Where the best tree is not of the shape, another search; and if what is given leaves no tree of the
@@ -217,7 +258,9 @@ def find_forest(rows: Rows, weights: Weights, temperature: float) -> Forest | Ch
         return ChartForest(parts, weights.kind, temperature, weights.single_root)
     sizes = np.diff(rows.starts)
     scores = np.empty(int(np.sum(sizes * sizes)))
-    if weights.dual:  # approximately: by the beliefs in arcs that siblings and grandchildren give
+    if (
+        weights.dual or weights.whole is not None
+    ):  # approximately: by the beliefs in arcs that siblings and grandchildren give
         heads, labels, ignored = rows.heads.copy(), rows.labels.copy(), np.empty(len(sizes))
         parse_with_beliefs(rows.numbers, rows.starts, weights, heads, labels, ignored, scores)
     rows.find_trees(weights, matrices=scores)

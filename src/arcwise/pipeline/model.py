@@ -30,6 +30,8 @@ from arcwise.features.part_templates import (
     parse_part_templates,
 )
 from arcwise.features.templates import ARCS, COARSE, LABELS, compile_templates
+from arcwise.features.tensor import DISTANCES, WORDS, Tensor, compile_words, unpack_tensor
+from arcwise.features.word_classes import word_classes
 from arcwise.parts.tables import Kind
 from arcwise.pipeline.sentences import FORBIDDEN, Weights
 from arcwise.search.chart import CHARTS
@@ -41,7 +43,8 @@ from arcwise.treebank.block import pack_names
 from arcwise.treebank.writing import open_output
 from arcwise.trees.shapes import ANY, PROJECTIVE, read_shape
 
-BELIEFS = "belief-propagation"
+SPANNING_TREE, BELIEFS = "spanning-tree", "belief-propagation"
+MOST_RANKS = 1000
 SEARCHES = ("eisner", "sibling", "carreras", "model0", "model1", "model2")  # charts whose parts have features
 
 _KIND, _VERSION = "arcwise model", 2
@@ -49,6 +52,8 @@ _CHECKSUM_BYTES = 16
 _CACHE_LINE = 64
 _LEVEL, _LARGEST = 12, 1 << 30  # of compression; bytes of a model
 _TOKENISER, _TAGGER = "tokeniser/", "tagger/"  # before the names of their arrays
+_RANKS_PER_ROW = 16  # the same of those of a tensor
+_MOST_OF_TENSOR = 1e9
 _LABELS_PER_ROW = 32  # rows of label weights are filled up to a multiple of this: whole vector registers
 
 
@@ -67,7 +72,9 @@ DUALS = {
     "dual-sibling": Scored(AUTOMATA["sibling"], (True, False, False, False, False)),
     "dual-grandchild": Scored(AUTOMATA["grand-sibling"], (True, True, True, False, False)),
     "dual-grand-sibling": Scored(AUTOMATA["grand-sibling"], (True, True, True, True, False)),
+    "dual-third": Scored(AUTOMATA["grand-tri-sibling"], (True, True, True, True, True)),
 }
+FULL = "full"  # all that dual-third scores, and features of whole trees
 
 
 @dataclass(frozen=True)
@@ -75,9 +82,11 @@ class Settings:
     """What is chosen before training.
 
     search: "spanning-tree"; BELIEFS, for all trees with siblings and grandchildren; one of DUALS, dual decomposition for all
-    trees; or one of SEARCHES, a chart for projective trees. pruning: what the pruner goes by, one of PRUNINGS; a search without a
-    chart knows only "heads". threshold: how much less likely than the best head of a word another may be, as a logarithm.
-    shape: the class of trees that are found (`arcwise.trees.shapes`); a chart finds projective ones whatever it is.
+    trees; FULL, hill climbing by parts and features of whole trees; or one of SEARCHES, a chart for projective trees. climb: whether
+    trees are found by hill climbing, in place of a search without a chart. pruning: what the pruner goes by, one of PRUNINGS; a
+    search without a chart knows only "heads". threshold: how much less likely than the best head of a word another may be, as a
+    logarithm. shape: the class of trees that are found (`arcwise.trees.shapes`); a chart finds projective ones whatever it is.
+    tensor: the rank of the low-rank tensor, 0 for none; tensor_bits, tensor_words: how it sees words (`arcwise.features.tensor`).
     """
 
     coarse_bits: int = 21
@@ -87,7 +96,7 @@ class Settings:
     most_heads: int = 17
     threshold: float = 5.0  # in units of log-probability
     pruning: str = "heads"
-    search: str = "spanning-tree"
+    search: str = SPANNING_TREE
     part_bits: int = 22
     coarse: str = COARSE
     arcs: str = ARCS
@@ -98,9 +107,21 @@ class Settings:
     grand_siblings: str = GRAND_SIBLINGS
     tri_siblings: str = TRI_SIBLINGS
     shape: str = str(ANY)
+    climb: bool = False
+    tensor: int = 0
+    tensor_bits: int = 16
+    tensor_words: str = WORDS
 
     def __post_init__(self) -> None:
-        for bits in (self.coarse_bits, self.arc_bits, self.label_bits, self.tag_bits, self.part_bits):
+        tables = (
+            self.coarse_bits,
+            self.arc_bits,
+            self.label_bits,
+            self.tag_bits,
+            self.part_bits,
+            self.tensor_bits,
+        )
+        for bits in tables:
             if not (isinstance(bits, int) and 6 <= bits <= 28):
                 raise InputError(f"a table of 2^{bits} weights", expected="6 to 28 bits")
         if not (isinstance(self.most_heads, int) and 2 <= self.most_heads <= 1000 and self.threshold >= 0):
@@ -108,16 +129,30 @@ class Settings:
                 f"a pruner that keeps {self.most_heads} heads within {self.threshold}",
                 expected="2 to 1000 heads within 0 or more",
             )
-        if self.search not in ("spanning-tree", BELIEFS, *DUALS, *SEARCHES) or self.pruning not in PRUNINGS:
+        if not (isinstance(self.tensor, int) and 0 <= self.tensor <= MOST_RANKS):
+            raise InputError(f"a tensor of rank {self.tensor}", expected=f"0 (none) to {MOST_RANKS}")
+        if (
+            self.search not in (SPANNING_TREE, BELIEFS, FULL, *DUALS, *SEARCHES)
+            or self.pruning not in PRUNINGS
+        ):
             raise InputError(
                 f"search {self.search!r} among arcs pruned by {self.pruning!r}",
-                expected=f"spanning-tree, {BELIEFS}, {', '.join([*DUALS, *SEARCHES])}; by {', '.join(PRUNINGS)}",
+                expected=f"spanning-tree, {BELIEFS}, {', '.join([FULL, *DUALS, *SEARCHES])}; by {', '.join(PRUNINGS)}",
             )
         if not self.projective and self.pruning != "heads":
             raise InputError(
                 f"pruning by {self.pruning!r} for trees that need not be projective", expected="heads"
             )
+        if self.climb != (self.search == FULL) and not (
+            self.climb and (self.dual or self.search == SPANNING_TREE)
+        ):
+            raise InputError(
+                f"search {self.search!r} {'with' if self.climb else 'without'} hill climbing",
+                expected=f"{FULL} with it, spanning-tree or {', '.join(DUALS)} with or without, others without",
+            )
         shape = read_shape(self.shape)
+        if shape != ANY and self.climb:
+            raise InputError(f"shape {self.shape!r} with hill climbing", expected="any: it finds all trees")
         if shape != ANY and self.search == BELIEFS:
             raise InputError(f"shape {self.shape!r} with {BELIEFS}", expected="any: it finds all trees")
         if self.projective and shape not in (ANY, PROJECTIVE):
@@ -128,6 +163,7 @@ class Settings:
         try:
             check_label_templates(compile_templates(self.coarse, self.arcs, self.labels))
             parse_part_templates(*self._part_templates)
+            compile_words(self.tensor_words)
         except (ValueError, AttributeError) as error:
             raise InputError(f"templates: {error}") from None
 
@@ -149,19 +185,26 @@ class Settings:
     @property
     def kind(self) -> Kind:
         """What the chart or the automata remember; without either, nothing."""
-        return DUALS[self.search].kind if self.dual else CHARTS[self.search if self.projective else "eisner"]
+        if self.scored is not None:
+            return self.scored.kind
+        return CHARTS[self.search if self.projective else "eisner"]
+
+    @property
+    def scored(self) -> Scored | None:
+        """What is scored of parts that head automata know, if these are all known to them."""
+        return DUALS.get("dual-third" if self.search == FULL else self.search)
 
     @property
     def higher(self) -> bool:
         """Whether parts of more than one arc are scored."""
-        return self.search not in ("spanning-tree", "eisner")
+        return self.search not in (SPANNING_TREE, "eisner")
 
     def part_templates(self, words: Vocabulary) -> PartTemplates:
         """The templates of higher parts."""
         groups: tuple[str, ...] = self._part_templates
-        if not self.dual:
+        scored = self.scored
+        if scored is None:
             return compile_part_templates(words, *groups)
-        scored = DUALS[self.search]
         groups = tuple(text if has else "" for text, has in zip(groups, scored.groups, strict=True))
         return compile_part_templates(words, *groups)._replace(nulls=scored.nulls)
 
@@ -178,7 +221,8 @@ class Model:
     arrays: `keys` uint64, the vocabulary; `coarse` int8 (2^coarse_bits); `arcs` int8 (2^arc_bits); `labels` int8 (2^label_bits,
     labels); `parts` int8 (2^part_bits), if higher parts are scored; `final` like labels, for the labels of a known tree, absent
     if these are not learned; `allowed` bool (2, labels), the labels an arc from the root and from a word may have; `scales`
-    float32, the units of coarse, of arcs and labels, and of final. tokeniser, tagger: what comes before the parser, None if these
+    float32, the units of coarse, of arcs and labels, and of final; `tensor_heads`, `tensor_modifiers` int8 (2^tensor_bits, rank) and
+    `tensor_distances` float32, if there is a tensor. tokeniser, tagger: what comes before the parser, None if these
     were not learned. temperature, label_temperature: by which scores of trees and of labels become probabilities; the latter is None
     if it was not fitted.
     """
@@ -224,12 +268,28 @@ class Model:
             score_unit=float(self.arrays["scales"][1]),
             pruning=PRUNINGS[settings.pruning],
             shape=ANY if settings.projective else read_shape(settings.shape),
+            whole=word_classes(self.vocabulary()) if settings.search == FULL else None,
+            climb=settings.climb,
+            tensor=self._tensor(),
             parts=PartWeights(
                 settings.part_templates(self.vocabulary()) if settings.higher else no_part_templates(),
                 _laid_out(self.arrays.get("parts", np.zeros(1, np.int8))[:, None], 1)[:, 0],
                 settings.part_bits,
             ),
         )
+
+    def _tensor(self) -> Tensor | None:
+        """The low-rank tensor, if there is one, with ranks of zeros that fill up vector registers."""
+        if self.settings.tensor == 0:
+            return None
+        width = -(-self.settings.tensor // _RANKS_PER_ROW) * _RANKS_PER_ROW
+        tensor = unpack_tensor(
+            self.arrays, compile_words(self.settings.tensor_words), float(self.arrays["scales"][1])
+        )
+        distances = np.zeros((DISTANCES, width), np.float32)
+        distances[:, : self.settings.tensor] = tensor.distances
+        heads, modifiers = _laid_out(tensor.heads, width), _laid_out(tensor.modifiers, width)
+        return tensor._replace(heads=heads, modifiers=modifiers, distances=distances)
 
     def vocabulary(self) -> Vocabulary:
         """The vocabulary as a hash table."""
@@ -329,8 +389,14 @@ def _metadata(content: bytes) -> dict[str, Any]:
 def save_model(model: Model, path: str | Path) -> None:
     """Write the model; the same model gives the same bytes."""
     settings = asdict(model.settings)
-    if settings["shape"] == str(ANY):  # as before there were others: all versions read it
-        del settings["shape"]
+    usual = {
+        "shape": str(ANY),
+        "climb": False,
+        "tensor": 0,
+    }  # as before there were others: all versions read it
+    unused = [name for name, value in usual.items() if settings[name] == value]
+    for name in [*unused, *(("tensor_bits", "tensor_words") if "tensor" in unused else ())]:
+        del settings[name]
     header = {
         "settings": settings,
         "names": model.names,
@@ -396,6 +462,10 @@ def _check(model: Model) -> None:
         del expected["final"]
     if settings.higher:
         expected["parts"] = (np.int8, (1 << settings.part_bits,))
+    if settings.tensor:
+        for name in ("tensor_heads", "tensor_modifiers"):
+            expected[name] = (np.int8, (1 << settings.tensor_bits, settings.tensor))
+        expected["tensor_distances"] = (np.float32, (DISTANCES, settings.tensor))
     for name, (dtype, shape) in expected.items():
         array = model.arrays[name]
         if array.dtype != dtype or array.shape != shape:
@@ -407,4 +477,6 @@ def _check(model: Model) -> None:
             raise ValueError(f"a temperature is {temperature}, expected a positive number")
     if not (np.isfinite(model.arrays["scales"]).all() and (model.arrays["scales"] > 0).all()):
         raise ValueError("a scale is not a positive number")
+    if settings.tensor and not np.abs(model.arrays["tensor_distances"]).max() <= _MOST_OF_TENSOR:
+        raise ValueError("a number of the tensor is not finite, or too large")
     pack_names([name.encode() for name in model.names])

@@ -9,8 +9,18 @@ from math import inf
 from operator import index
 
 from arcwise.errors import ArcwiseError
-from arcwise.learning.trainers import DEFAULTS, DUAL_RATE, OPTIMISERS, USELESS, Choices, check_oracle
+from arcwise.learning.tensor import STARTS, TensorChoices
+from arcwise.learning.trainers import (
+    DEFAULTS,
+    DUAL_RATE,
+    OPTIMISERS,
+    USELESS,
+    Choices,
+    check_oracle,
+    check_tensor,
+)
 from arcwise.pipeline.model import BELIEFS, Settings
+from arcwise.search.climbing import TRAINING_RESTARTS
 
 LABEL_STAGES = ("both", "joint", "after")
 AUTO = "auto"
@@ -25,9 +35,10 @@ class Options:
     development set. single_root: None sees whether the treebank has sentences with several roots. gold_tags: learn
     from the treebank's own tags, and do not learn to tag. optimiser, rate, penalty: as in `arcwise.learning.trainers`, None for its
     defaults; tune: choose rate and penalty on the development set. steps: of dual decomposition for a sentence in training, if that
-    is the search; 0 learns from the modifiers that each word takes on its own. shape: of the trees that the model finds
-    (`arcwise.trees.shapes`), AUTO for the smallest class that 99% of the training trees belong to, None for that of the settings;
-    training itself looks at all trees, which is as accurate (Corro et al., 2016, Section 7.3).
+    is the search; 0 learns from the modifiers that each word takes on its own. restarts: of hill climbing for a sentence in
+    training. shape: of the trees that the model finds (`arcwise.trees.shapes`), AUTO for the smallest class that 99% of the training
+    trees belong to, None for that of the settings; training itself looks at all trees, which is as accurate (Corro et al., 2016,
+    Section 7.3). gamma, tensor_start: of the low-rank tensor that the settings may have (`arcwise.learning.tensor`).
     """
 
     learner: str = "mira"
@@ -43,7 +54,10 @@ class Options:
     gold_tags: bool = False
     tune: bool = False
     steps: int = 100
+    restarts: int = TRAINING_RESTARTS
     shape: str | None = None
+    gamma: float = 0.7
+    tensor_start: str = STARTS[0]
     settings: Settings = field(default_factory=Settings)
 
     def __post_init__(self) -> None:
@@ -64,27 +78,43 @@ class Options:
                 raise ArcwiseError(f"{self.learner} by {self.choices.optimiser} has no {name}")
         if self.labels not in LABEL_STAGES:
             raise ArcwiseError(f"labels {self.labels!r}, expected one of {', '.join(LABEL_STAGES)}")
-        for name in ("epochs", "label_epochs", "patience", "seed", "steps"):
+        for name in ("epochs", "label_epochs", "patience", "seed", "steps", "restarts"):
             try:
                 object.__setattr__(self, name, index(getattr(self, name)))
             except TypeError:
                 raise ArcwiseError(f"{name} is {getattr(self, name)!r}, expected a whole number") from None
-        if min(self.epochs, self.label_epochs, self.patience) < 1:
-            raise ArcwiseError("epochs, label_epochs and patience must be at least 1")
+        if min(self.epochs, self.label_epochs, self.patience, self.restarts) < 1:
+            raise ArcwiseError("epochs, label_epochs, patience and restarts must be at least 1")
         for name in ("seed", "steps"):
             if getattr(self, name) < 0:
                 raise ArcwiseError(f"{name} {getattr(self, name)}, expected 0 or more")
 
-        check_oracle(self.choices, self.settings.search == BELIEFS, self.settings.dual)
+        if not (isinstance(self.gamma, float) and 0 < self.gamma < 1):
+            raise ArcwiseError(f"gamma is {self.gamma!r}, expected a number between 0 and 1")
+        if self.tensor_start not in STARTS:
+            raise ArcwiseError(f"tensor_start {self.tensor_start!r}, expected one of {', '.join(STARTS)}")
+        if self.settings.tensor:
+            check_tensor(self.choices)
+        check_oracle(self.choices, self.settings.search == BELIEFS, self.settings.dual, self.settings.climb)
         if self.optimiser in ("lbfgs", "cg") and find_spec("scipy") is None:
             raise ArcwiseError(f"{self.optimiser} needs SciPy: pip install 'arcwise[batch]', or take sgd")
+
+    @property
+    def tensor(self) -> TensorChoices | None:
+        """Of the low-rank tensor, if there is one."""
+        settings = self.settings
+        if settings.tensor == 0:
+            return None
+        return TensorChoices(
+            settings.tensor, settings.tensor_bits, settings.tensor_words, self.gamma, self.tensor_start
+        )
 
     @property
     def choices(self) -> Choices:
         """Learner, optimiser, rate and penalty, as given or by default."""
         optimiser = self.optimiser or OPTIMISERS[self.learner][0]
         rate, penalty = DEFAULTS[self.learner, optimiser]
-        if self.settings.dual and self.learner == "mira":
+        if (self.settings.dual or self.settings.climb) and self.learner == "mira":
             rate = DUAL_RATE
         return Choices(self.learner, optimiser, self.rate or rate, self.penalty or penalty)
 

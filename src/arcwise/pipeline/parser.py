@@ -27,16 +27,18 @@ from arcwise.pipeline.dual_sentences import STEPS, Effort
 from arcwise.pipeline.forest import EXACT, Floats, Forest, Rows, find_forest, find_forests, make_rows
 from arcwise.pipeline.keeping import Kept, contradiction, keep_nothing, read_kept
 from arcwise.pipeline.label_probabilities import label_probabilities
-from arcwise.pipeline.model import Model, load_model
+from arcwise.pipeline.model import FULL, SPANNING_TREE, Model, load_model
 from arcwise.pipeline.parsed import Numbered, Trees
 from arcwise.pipeline.pieces import cut, heads_within, join
 from arcwise.pipeline.program_sentences import Programs, parse_with_programs
 from arcwise.pipeline.repairing import Repairing, room_for_scores
 from arcwise.pipeline.sentences import UNKNOWN_LABEL
 from arcwise.pipeline.streaming import map_in_order
+from arcwise.search.climb import check_climbing
+from arcwise.search.climbing import STARTS, Climbing
 from arcwise.search.dual import BUDGET, check_options
 from arcwise.search.linear_program import check_program_options
-from arcwise.search.part_chart import DUAL, PRICE, PROGRAMS
+from arcwise.search.part_chart import CLIMB, DUAL, PRICE, PROGRAMS
 from arcwise.text.lines import Split
 from arcwise.text.tokeniser import Tokeniser
 from arcwise.treebank.block import Block, PackedNames, index_block, pack_names
@@ -90,6 +92,7 @@ class Parser:
         self._scale = float(model.arrays["scales"][1])
         self._effort, self._projective = EXACT, False
         self._programs: Programs | None = None
+        self._climbing: Climbing | None = None
         self._temperatures = Temperatures.of(model)
         self._vocabulary = model.vocabulary()
         self._allowed = model.arrays["allowed"]
@@ -103,19 +106,28 @@ class Parser:
     def decoders(self) -> tuple[str, ...]:
         """The searches that understand the model, its own first. DUAL also finds the best projective tree."""
         settings = self.model.settings
-        if not settings.dual:
+        if settings.search == FULL:
+            return (CLIMB,)
+        if settings.dual:
+            others = (DUAL, DUAL_PROJECTIVE, *(PROGRAMS if settings.second_order else ()))
+        elif settings.search == SPANNING_TREE:
+            others = (SPANNING_TREE,)
+        else:
             return (settings.search,)
-        return (DUAL, DUAL_PROJECTIVE, *(PROGRAMS if settings.second_order else ()))
+        return (CLIMB, *others) if settings.climb else (*others, CLIMB)
 
     def searching(
         self, decoder: str | None = None, *, exact: bool = True, iterations: int = 5000, budget: int = BUDGET,
         rule: str = "gap", relaxation: str = "all", connected: str = "cuts", seconds: float | None = None, pruned: bool = True,
-        lazy: bool = False, shape: str | None = None,
+        lazy: bool = False, shape: str | None = None, restarts: int | None = None, start: str | None = None,
+        seed: int | None = None,
     ) -> Parser:  # fmt: skip
         """The same parser with another way to search. The other options are of dual decomposition and of linear programs, as in
         `arcwise.decode`. pruned: whether programs look only at the arcs that the pruner keeps, and not at all. lazy: whether PRICE
         scores parts only when bounds on their scores do not rule them out; this takes more time than to score them all. shape: the
-        class of trees to find (`arcwise.trees.shapes`) in place of the model's own.
+        class of trees to find (`arcwise.trees.shapes`) in place of the model's own. restarts, start, seed: of CLIMB, as in
+        `arcwise.decode`; with `exact` it begins with dual decomposition, or a spanning tree, where these know the parts, and goes on
+        from their trees where they are not proved best; else it is climbing alone.
         """
         if decoder not in (None, *self.decoders):
             raise InputError(f"decoder {decoder!r}", expected=f"for this model {' or '.join(self.decoders)}")
@@ -127,16 +139,33 @@ class Parser:
             raise InputError("parts scored on demand", expected=f"decoder {PRICE!r} for it")
         if decoder in PROGRAMS and read_shape(shape or self.model.settings.shape) != ANY:
             raise InputError(f"decoder {decoder!r} for trees of a class", expected=f"decoder {DUAL!r}")
+        climbs = decoder == CLIMB or (decoder is None and self.model.settings.climb)
+        climbing = check_climbing(CLIMB if climbs else decoder, restarts, start, seed, None, exact, 1)
+        if climbs and read_shape(shape or self.model.settings.shape) != ANY:
+            raise InputError(f"decoder {CLIMB!r} for trees of a class", expected=f"decoder {DUAL!r}")
         other = copy(self)
+        if climbs and not isinstance(climbing.start, str):
+            raise InputError("the heads of one tree as a start", expected=", ".join(map(repr, STARTS)))
+        if climbs:
+            other._climbing = Climbing(
+                climbing.restarts, STARTS.index(climbing.start), climbing.seed, climbing.bounded
+            )
+        else:
+            other._climbing, other._weights = None, self._weights._replace(climb=False)
         if shape is not None:
             settings = replace(self.model.settings, shape=shape)  # refuses what the search does not know
-            other._weights = self._weights._replace(shape=ANY if settings.projective else read_shape(shape))
+            other._weights = other._weights._replace(shape=ANY if settings.projective else read_shape(shape))
         if decoder in PROGRAMS:
             distances = best_distances(self._weights.parts) if lazy else None
             other._programs = Programs(str(decoder), program_options, pruned, distances)
         other._effort = Effort(options.steps, options.paper, options.budget if options.exact else 0)
         other._projective = decoder == DUAL_PROJECTIVE
         return other
+
+    @property
+    def climbs(self) -> bool:
+        """Whether trees are found by hill climbing."""
+        return self._climbing is not None or self._weights.climb
 
     @property
     def longest(self) -> int:
@@ -295,7 +324,7 @@ class Parser:
         """The same, and of every sentence the bound, the score of the tree and the number of automata computed anew at every step of
         dual decomposition, (steps, 3); of its first piece, if it is parsed in pieces.
         """
-        if not self._weights.dual:
+        if not self._weights.dual or self.climbs:
             raise ArcwiseError(
                 f"this model finds trees by {self.decoders[0]}, and only dual decomposition has steps to trace"
             )
@@ -354,8 +383,9 @@ class Parser:
         self, block: Block, keep: bool, *, k: int = 1, min_risk: bool = False, confidence: bool = False
     ) -> tuple[Block, Trees]:
         """The trees that `best_trees` finds, with their probabilities, and before them the block of a sentence for each."""
-        if (self._weights.loopy or self._weights.dual) and (k > 1 or min_risk):
-            way = "dual decomposition" if self._weights.dual else "belief propagation"
+        if (self._weights.loopy or self._weights.dual or self.climbs) and (k > 1 or min_risk):
+            way = "hill climbing" if self.climbs else "dual decomposition"
+            way = "belief propagation" if self._weights.loopy else way
             raise ArcwiseError(
                 f"this model finds trees by {way}, and neither the k best nor those of least risk"
             )
@@ -400,6 +430,8 @@ class Parser:
         if any(each):
             if self._weights.loopy:
                 asked_for = "belief propagation"
+            if self._weights.whole is not None:
+                asked_for = "features of whole trees"
             if self._programs is not None:
                 asked_for = f"decoder {self._programs.decoder!r}"
             if asked_for:
@@ -425,7 +457,9 @@ class Parser:
 
     def _find_trees(self, rows: Rows, arc_scores: Floats = _NOTHING) -> None:
         if self._programs is None:
-            rows.find_trees(self._weights, self._effort, self._projective, arc_scores)
+            rows.find_trees(
+                self._weights, self._effort, self._projective, arc_scores, climbing=self._climbing
+            )
         else:
             numbers, starts, heads, labels, scores, bounds, report = rows
             parse_with_programs(

@@ -18,7 +18,9 @@ from arcwise.features.context import (
 )
 from arcwise.features.part_scores import PartWeights
 from arcwise.features.templates import Templates
+from arcwise.features.tensor import Tensor, add_tensor
 from arcwise.features.tokens import Tokens, hash_tokens, longest_sentence, make_tokens
+from arcwise.features.word_classes import WordClasses
 from arcwise.kernels import kernel
 from arcwise.parts.arcs import Arcs, keep_heads, make_arcs, prune
 from arcwise.parts.tables import Kind
@@ -41,7 +43,9 @@ class Weights(NamedTuple):
     the labels that an arc from the root (row 0) or from a word (row 1) may not have, else 0. projective: whether trees are found by
     a chart, and of which kind, with which weights of higher parts, among the arcs kept by which marginals (`arcwise.sums.pruning`).
     unit: of the pruner's weights. loopy: whether trees are found by belief propagation; dual: whether by dual decomposition, with
-    automata of that kind; score_unit: of the scores of arcs and parts. shape: the class of the trees that are found.
+    automata of that kind; score_unit: of the scores of arcs and parts. shape: the class of the trees that are found. whole: the
+    classes of words that features of whole trees ask for, None if there are none; climb: whether trees are found by hill climbing.
+    tensor: added to the scores of arcs, int8, if there is one.
     """
 
     templates: Templates
@@ -66,6 +70,9 @@ class Weights(NamedTuple):
     pruning: int
     parts: PartWeights
     shape: Shape
+    whole: WordClasses | None
+    climb: bool
+    tensor: Tensor | None = None
 
 
 @kernel
@@ -104,7 +111,9 @@ def score_arcs(
     rows: Indices,
     scores: NDArray[np.float64],
 ) -> None:
-    """The scores of arcs, each with its best label or the one that is given. indices, rows: room for their features."""
+    """The scores of arcs, each with its best label or the one that is given; whole numbers. labels: of all words of the sentence.
+    indices, rows: room for their features.
+    """
     templates = weights.templates
     label_scores = np.empty(weights.labels.shape[1], np.int16)
     for a in range(len(heads)):
@@ -120,6 +129,7 @@ def score_arcs(
         elif labels[m] != UNKNOWN_LABEL:
             total += label_scores[labels[m]] - penalties[labels[m]]
         scores[a] = total
+    add_tensor(weights.tensor, tokens.numbers[: len(labels)], heads, modifiers, scores)
 
 
 @kernel

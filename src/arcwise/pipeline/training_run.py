@@ -15,6 +15,8 @@ from arcwise.features.attributes import vocabulary
 from arcwise.features.part_templates import no_part_templates
 from arcwise.features.quantising import quantise
 from arcwise.features.templates import compile_templates
+from arcwise.features.tensor import pack_tensor
+from arcwise.features.word_classes import word_classes
 from arcwise.learning.corpus import whole_trees
 from arcwise.learning.labels import LABEL_LEARNERS, label_epoch
 from arcwise.learning.pruned import prune_corpus
@@ -23,10 +25,11 @@ from arcwise.learning.space import LOOPY, Search, Space
 from arcwise.learning.trainers import Choices, Problem, Trainer, make_trainer
 from arcwise.pipeline.checkpoint import State
 from arcwise.pipeline.confidence import unknown_trees
-from arcwise.pipeline.model import BELIEFS, Model
+from arcwise.pipeline.model import BELIEFS, FULL, Model
 from arcwise.pipeline.options import Options, Progress, Watcher
 from arcwise.pipeline.training_data import TrainingData
 from arcwise.pipeline.tuning import MOST_TRIALS, TUNING_EPOCHS
+from arcwise.search.climbing import BEST_FIRST, Climbing
 from arcwise.sums.pruning import PRUNINGS
 
 _PRUNER_EPOCHS = 3
@@ -126,20 +129,28 @@ class TrainingRun:
             if settings.higher:
                 parts = settings.part_templates(vocabulary(data.keys))
             space = Space(
-                templates, parts, settings.arc_bits, settings.label_bits, settings.part_bits, data.allowed
-            )
+                templates, parts, settings.arc_bits, settings.label_bits, settings.part_bits, data.allowed,
+                word_classes(vocabulary(data.keys)) if settings.search == FULL else None,
+            )  # fmt: skip
             search = None
             if settings.search == BELIEFS:
                 search = LOOPY
-            elif settings.projective or settings.dual:
-                search = Search(settings.kind, False, settings.dual)
-            self._problem = Problem(data.train, pruned, search, space, data.single_root, self.options.steps)
+            elif settings.projective or settings.dual or settings.climb:
+                search = Search(settings.kind, False, not settings.projective)
+            climbing = None
+            if settings.climb:
+                climbing = Climbing(self.options.restarts, BEST_FIRST, self.options.seed)
+            self._problem = Problem(
+                data.train, pruned, search, space, data.single_root, self.options.steps, climbing
+            )
         return self._problem
 
     def tree_epoch(self, state: State, stage: str = "trees") -> tuple[Arrays, float]:
         """Train arcs and labels together; returns the arrays of the model with the weights learned, and the error."""
         if self._trainer is None:
-            self._trainer = make_trainer(self.problem(state), self.choices, state.learner)
+            self._trainer = make_trainer(
+                self.problem(state), self.choices, state.learner, self.options.tensor
+            )
         settings, trainer = self.settings, self._trainer
         before, epochs = 0, self.options.epochs
         if stage == "tuning":
@@ -156,6 +167,8 @@ class TrainingRun:
         found = state.best | {"arcs": both[:arcs].copy(), "labels": labels, "scales": scales}
         if settings.higher:
             found["parts"] = both[end:].copy()
+        if settings.tensor:
+            found |= pack_tensor(**trainer.tensor())
         return found, error
 
     def _label_epoch(self, state: State) -> tuple[Arrays, float]:
@@ -183,7 +196,7 @@ class TrainingRun:
         """The best LAS (UAS, if labels come later) on the development set in so many epochs of trees; `state` is left as it is."""
         trial, best = state.fresh(), -1.0
         self._trials += 1
-        trainer = make_trainer(self.problem(state), choices, trial.learner)
+        trainer = make_trainer(self.problem(state), choices, trial.learner, self.options.tensor)
         kept, self._trainer = self._trainer, trainer
         try:
             for epoch in range(epochs):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, overload
 
@@ -14,6 +14,7 @@ from arcwise.parts.matrices import Batch, Matrix, as_batch, as_matrix, place
 from arcwise.search.arborescence import CUTS
 from arcwise.search.chart import CHARTS
 from arcwise.search.chart_trees import best_parse, k_best_parses
+from arcwise.search.climb import check_climbing, climb_parse
 from arcwise.search.constraints import Arc, constrain, each_of
 from arcwise.search.dual import BUDGET, ITERATIONS, check_options, dual_parse
 from arcwise.search.eisner import eisner_trees
@@ -21,6 +22,7 @@ from arcwise.search.explain import explain
 from arcwise.search.k_best import Search, k_best_trees
 from arcwise.search.linear_program import check_program_options, lp_parse
 from arcwise.search.part_chart import (
+    CLIMB,
     DUAL,
     PRICE,
     PROGRAMS,
@@ -48,7 +50,7 @@ _METHODS: dict[str, tuple[Search, bool]] = {
     "spanning-tree": (spanning_trees, False),
     "eisner": (eisner_trees, True),
 }
-_OF_TABLES = {DUAL, *PROGRAMS, *CHARTS} - _METHODS.keys()
+_OF_TABLES = {DUAL, CLIMB, *PROGRAMS, *CHARTS} - _METHODS.keys()
 _NONE: tuple[()] = ()
 
 
@@ -73,6 +75,10 @@ def decode(
     relaxation: str = ...,
     connected: str = ...,
     seconds: float | None = ...,
+    restarts: int | None = ...,
+    start: Any = ...,
+    whole_tree: Callable[[NDArray[np.int32]], float] | None = ...,
+    seed: int | None = ...,
     jobs: int = ...,
 ) -> list[Parse]: ...
 @overload
@@ -96,6 +102,10 @@ def decode(
     relaxation: str = ...,
     connected: str = ...,
     seconds: float | None = ...,
+    restarts: int | None = ...,
+    start: Any = ...,
+    whole_tree: Callable[[NDArray[np.int32]], float] | None = ...,
+    seed: int | None = ...,
     jobs: int = ...,
 ) -> Any: ...
 def decode(
@@ -118,6 +128,10 @@ def decode(
     relaxation: str = ALL,
     connected: str = CUTS,
     seconds: float | None = None,
+    restarts: int | None = None,
+    start: Any = None,
+    whole_tree: Callable[[NDArray[np.int32]], float] | None = None,
+    seed: int | None = None,
     jobs: int = 1,
 ) -> Parse | list[Parse]:
     """The best tree under the scores of its parts, exactly: a `Parse`, whose bound is its score.
@@ -144,7 +158,10 @@ def decode(
         "model1", "model2", "grand-tri-sibling" or "great-grandparent", or "dual", for trees of either kind; None picks one that
         fits. Or a program over tables of second order, for trees that need not be projective: "lp", a linear program, whose tree may
         fall short of its bound, "ilp", an integer program, or "price", which builds of either only what matters
-        (`arcwise.search.linear_program`, `arcwise.search.price_and_cut`). All of these take a matrix, too.
+        (`arcwise.search.linear_program`, `arcwise.search.price_and_cut`). Or "climb", randomized hill climbing
+        (`arcwise.search.climbing`), for all tables and for scores of whole trees: its tree is proved best only if it meets a bound
+        that dual decomposition has, or for arcs alone the spanning tree, and with exact=False none is looked for. All of these take a
+        matrix, too.
     exact: in dual decomposition, for "price" and for classes of trees, whether to go on until the tree is proved best. If not, so
         many `iterations` are made, or the linear program is all, and the best tree seen comes with the gap that is left. budget:
         steps, or nodes of branch and bound, after which an exact search gives up, too; its gap says so.
@@ -154,7 +171,11 @@ def decode(
     relaxation: in programs, how parts are tied to arcs: "pairs", "sums" or "all" (`arcwise.search.part_polytopes`).
     connected: and how arcs are tied to trees: "cuts", "single-flow" or "multi-flow" (`arcwise.search.arborescence`).
     seconds: after which a program, or branch and bound, gives up on a matrix; the best tree so far comes with the gap that is left.
-    jobs: threads to share several matrices among. The result does not depend on it.
+    restarts: climbing ends when so many runs in a row found no better tree; 100 if not given. start: where runs begin, "best-first"
+        (at the first-order best tree, then at trees drawn from the first-order distribution), "first-order" (at the latter only),
+        "uniform" (at trees drawn uniformly), or for a single run "best", or the heads of a tree. whole_tree: a function that takes
+        the heads of a tree and gives what it scores beside its tables. seed: of all that is drawn.
+    jobs: threads to share several matrices, or the runs of climbing one, among. The result does not depend on it.
 
     Raises InputError for unusable scores or constraints, and NoTreeError if no tree is allowed. The same
     input always gives the same tree; among equally good heads the spanning tree prefers the smallest.
@@ -181,11 +202,13 @@ def decode(
         oracle: Any = partial(
             decode, projective=projective, single_root=single_root, block_degree=block_degree, well_nested=well_nested,
             one_inherit=one_inherit, decoder=decoder, exact=exact, iterations=iterations, budget=budget, rule=rule, trace=trace,
-            relaxation=relaxation, connected=connected, seconds=seconds,
+            relaxation=relaxation, connected=connected, seconds=seconds, restarts=restarts, start=start, whole_tree=whole_tree,
+            seed=seed,
         )  # fmt: skip
         return constrained_parses(
             scores, constraints, oracle, required=required, forbidden=forbidden, seconds=seconds, jobs=jobs
         )
+    climbing = check_climbing(decoder, restarts, start, seed, whole_tree, options.exact, jobs)
     of_parts = is_parts(scores, dual=True)
     if not of_parts and decoder in _OF_TABLES:
         scores, of_parts = as_tables(scores), True
@@ -196,6 +219,10 @@ def decode(
                 return dual_parse(chart, options, ANY if projective else shape)
             if shape != ANY and not projective:
                 raise InputError(f"decoder {decoder!r} for trees of shape {shape}", expected=f"{DUAL!r}")
+            if chart.method == CLIMB:
+                return climb_parse(
+                    chart, climbing._replace(jobs=jobs if isinstance(scores, Parts) else 1), number
+                )
             if chart.method == PRICE:
                 from arcwise.search.priced_tables import price_parse
 
@@ -274,7 +301,7 @@ def _pick(decoder: str | None, projective: bool) -> tuple[str, Search]:
     if name not in _METHODS:
         raise InputError(
             f"decoder is {decoder!r}",
-            expected=", ".join(map(repr, [*_METHODS, *SHAPED, *CHARTS, DUAL, *PROGRAMS])),
+            expected=", ".join(map(repr, [*_METHODS, *SHAPED, *CHARTS, DUAL, CLIMB, *PROGRAMS])),
         )
     search, finds_projective = _METHODS[name]
     if finds_projective != bool(projective):

@@ -39,7 +39,7 @@ MOST_BYTES = 2 << 30  # that a chart may take
 _CELL, _PAIR = 56, 24
 _EDGE, _NODE = 24, 56  # of an edge of an automaton, with the table it is made from, and of a node
 _ENTRY = 800  # of a number in a program, at most, when it is solved
-DUAL = "dual"
+DUAL, CLIMB = "dual", "climb"
 LP, ILP, PRICE = PROGRAMS = "lp", "ilp", "price"
 _SIBLINGS = ("siblings", "first", "none")
 _STATES = Kind(0, 0, 0)  # of automata with states: they remember no words
@@ -48,7 +48,7 @@ _STATES = Kind(0, 0, 0)  # of automata with states: they remember no words
 class PartChart(NamedTuple):
     """A chart that is ready to be filled, or tables ready for automata, and what is needed to read the result.
 
-    method: the chart, or DUAL, or one of PROGRAMS. kind: what it remembers. tables: of `HeadAutomata` the arcs alone; the rest is
+    method: the chart, DUAL, CLIMB, or one of PROGRAMS. kind: what it remembers. tables: of `HeadAutomata` the arcs alone; the rest is
     read as it is.
     """
 
@@ -130,7 +130,7 @@ def pick_chart(tables: Iterable[str], decoder: str | None) -> str:
     if decoder is not None and decoder not in CHARTS:
         raise InputError(
             f"decoder is {decoder!r}",
-            expected=f"for tables of parts one of {', '.join([*CHARTS, DUAL, *PROGRAMS])}",
+            expected=f"for tables of parts one of {', '.join([*CHARTS, DUAL, CLIMB, *PROGRAMS])}",
         )
     for name, kind in CHARTS.items():
         if decoder in (None, name) and all(_understands(kind, table) for table in tables):
@@ -203,6 +203,13 @@ def part_chart(
             DUAL,
             AUTOMATA[pick_automata([*tables, "grandchildren"] if _senses(scores) else tables)],
         )
+    elif dual and decoder == CLIMB:
+        if projective or _senses(scores):
+            found = "projective=True" if projective else "words with several senses"
+            raise InputError(f"{place}decoder {decoder!r} with {found}", expected=f"decoder {DUAL!r}")
+        method, kind = decoder, Kind(*(max(needed) for needed in zip(*map(needs, tables), strict=True)))
+        if any(kind) and understood_by_automata(scores):  # so that these can give a bound
+            kind = AUTOMATA[pick_automata(tables)]
     elif dual and decoder in PROGRAMS:
         strange = [table for table in tables if table not in TABLES]
         if strange:
@@ -260,6 +267,11 @@ def part_chart(
     )  # fmt: skip
 
 
+def understood_by_automata(scores: Parts) -> bool:
+    """Whether head automata know all that the tables score."""
+    return all(_understands(AUTOMATA["grand-tri-sibling"], table) for table in scores.tables())
+
+
 def _senses(scores: Parts) -> bool:
     """Whether words have several senses."""
     return isinstance(scores, PartScores) and len(scores.graph.graph.position) > scores.graph.n + 1
@@ -314,7 +326,7 @@ def _check_memory(
     if kind.siblings == 2:
         cells += int((lower * pairs).sum())
     size = cells * _CELL + int(pairs.sum()) * _PAIR
-    if method == DUAL:
+    if method in (DUAL, CLIMB):
         nodes, edges = out + pairs * (kind.siblings - 1), 2 * out + pairs
         if kind.siblings == 2:
             edges = edges + pairs + pairs * np.maximum(np.maximum(left, out - left) - 2, 0) // 3
@@ -330,9 +342,11 @@ def _check_memory(
         entries += len(head) * (5 * n if connected == MULTI_FLOW else 5)
         size = entries * (_ENTRY if method != PRICE else _EDGE)  # of which few are built
     if size > MOST_BYTES:
-        what = {DUAL: "automata take", **dict.fromkeys(PROGRAMS, "the program takes")}.get(
-            method, f"the chart {method!r} takes"
-        )
+        what = {
+            DUAL: "automata take",
+            CLIMB: "the tables take",
+            **dict.fromkeys(PROGRAMS, "the program takes"),
+        }.get(method, f"the chart {method!r} takes")
         raise InputError(
             f"{place}{len(head)} arcs between {n} words, for which {what} {size / 2**30:.1f} GiB",
             expected=f"fewer arcs, so that it takes {MOST_BYTES / 2**30:.0f} GiB at most: {advice}",

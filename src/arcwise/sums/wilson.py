@@ -61,19 +61,31 @@ def sample_trees(
             if factors.log_partition == -np.inf:
                 codes[b] = NO_TREE
         if codes[b] == FOUND:
-            if not factors.logs and size > 1:
-                _fill_shares(size, single_root, factors, room)
+            begin_draws(size, single_root, factors, room)
             for t in range(count):
                 start_stream(state, seed, first + b, t)
                 drawn = heads[tree + t * size : tree + (t + 1) * size]
-                drawn[0] = -1
-                if size > 1 and (
-                    factors.logs or not _walk(size, single_root, factors, room, state, ways[0], drawn)
-                ):
-                    unwind(size, single_root, factors, room, state, ways, drawn)
+                draw_tree(size, single_root, factors, room, state, ways, drawn)
         start += size * size
         tree += count * size
     return codes
+
+
+@kernel
+def begin_draws(size: int, single_root: bool, factors: Factors, room: Room) -> None:
+    """Prepare a matrix that was factorised, and has trees, for `draw_tree`."""
+    if not factors.logs and size > 1:
+        _fill_shares(size, single_root, factors, room)
+
+
+@kernel
+def draw_tree(
+    size: int, single_root: bool, factors: Factors, room: Room, state: State, ways: NDArray[np.int64], heads: NDArray[np.int32]
+) -> None:  # fmt: skip
+    """Fill `heads` with a tree drawn by the stream of `state`. ways: (2, n+1), scratch."""
+    heads[0] = -1
+    if size > 1 and (factors.logs or not _walk(size, single_root, factors, room, state, ways[0], heads)):
+        unwind(size, single_root, factors, room, state, ways, heads)
 
 
 @kernel
