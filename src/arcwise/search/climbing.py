@@ -134,7 +134,7 @@ def make_draws(S: Floats, starts: int, single_root: bool, seed: np.uint64, numbe
         sharpen(weights)
     factors = factorise(weights, single_root, room)
     if found and factors.log_partition == -np.inf:  # scores of sizes that no sum can hold
-        weights[:] = np.where(S > -np.inf, 0.0, -np.inf)
+        weights[:] = np.where(-np.inf < S, 0.0, -np.inf)
         factors = factorise(weights, single_root, room)
     found = found and factors.log_partition > -np.inf
     if found:
