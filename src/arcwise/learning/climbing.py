@@ -48,7 +48,7 @@ def climb_lesson(
     if found:
         finite(lesson.tables)
         hill = Hill(search.kind, lesson.graph, lesson.levels, lesson.tables, single_root, _LEAST)
-        climb_often(hill, whole, draws, climbing.restarts, np.inf, False, lesson.up)
+        climb_often(hill, whole, draws, climbing.restarts, climbing.most, np.inf, False, lesson.up)
         lesson.found[lesson.up[1:]] = True
 
 

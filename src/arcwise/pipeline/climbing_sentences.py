@@ -90,7 +90,9 @@ def parse_by_climbing(
             whole = make_whole_tree(words, tokens, classes, weights.parts.table, weights.parts.bits)
         hill = Hill(weights.kind, graph, levels, tables, weights.single_root, _LEAST)
         up = np.zeros(size, np.int32)
-        climbed = climb_often(hill, whole, draws, climbing.restarts, bounds[s], classes is not None, up)
+        climbed = climb_often(
+            hill, whole, draws, climbing.restarts, climbing.most, bounds[s], classes is not None, up
+        )
         scores[s] = climbed.score
         report[s, RUNS], report[s, BEST_RUN] = climbed.runs, climbed.best
         report[s, TOPS], report[s, CHANGES] = climbed.tops, climbed.changes

@@ -115,7 +115,7 @@ def climb_parse(parts: PartChart, options: ClimbOptions, number: int) -> Parse:
     elif options.jobs > 1:
         runs, at = _climb_together(hill, S, draws, options, number, bound, best)
     else:
-        climbed = climb_often(hill, None, draws, options.restarts, bound, False, best)
+        climbed = climb_often(hill, None, draws, options.restarts, MOST, bound, False, best)
         runs, at = climbed.runs, climbed.best
     tree = make_tree(n + 1, len(graph.head))
     tree.up[:] = best

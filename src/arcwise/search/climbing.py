@@ -57,13 +57,15 @@ _PRIME = np.uint64(0x100000001B3)
 
 class Climbing(NamedTuple):
     """How a sentence is climbed: runs in a row without a better tree before it ends; where they begin, an index of `STARTS`; the seed
-    of what is drawn; whether to look for a bound first, where a search can prove one, and to stop at a tree that meets it.
+    of what is drawn; whether to look for a bound first, where a search can prove one, and to stop at a tree that meets it; runs at
+    the most, whatever they find.
     """
 
     restarts: int = RESTARTS
     starts: int = BEST_FIRST
     seed: int = 0
     bounded: bool = True
+    most: int = MOST
 
 
 class Climbed(NamedTuple):
@@ -356,9 +358,9 @@ def run(hill: Hill, tree: Tree, draws: Draws, number: int, heads: Ints) -> float
 
 @kernel
 def climb_often(
-    hill: Hill, whole: Any, draws: Draws, restarts: int, bound: float, thorough: bool, best: Ints
+    hill: Hill, whole: Any, draws: Draws, restarts: int, most: int, bound: float, thorough: bool, best: Ints
 ) -> Climbed:  # fmt: skip
-    """Climb until so many runs in a row found no better tree, or one that meets the bound; fills `best` with the arcs of the best.
+    """Climb until so many runs in a row found no better tree, or so many were made, or one meets the bound; fills `best` with the arcs of the best.
 
     bound: what no tree exceeds, or inf. With a score of whole trees none is known, and it must be inf. Runs climb by the tables; a
     run that begins where an earlier one began would end where that did, and is left out. The FINALISTS best trees that they end in,
@@ -370,7 +372,7 @@ def climb_often(
     seen, keys = np.zeros(1024, np.uint64), 0
     finalists, scores = np.zeros((FINALISTS, words), np.int32), np.full(FINALISTS, -np.inf)
     at, tops, changes, number = 0, 0, 0, 0
-    most = 1 if draws.starts == BEST else MOST
+    most = 1 if draws.starts == BEST else most
     while number < most and (number == 0 or number - at < restarts) and scores[0] < bound - hill.least:
         start_tree(draws, number, heads)
         number += 1
