@@ -360,7 +360,7 @@ def run(hill: Hill, tree: Tree, draws: Draws, number: int, heads: Ints) -> float
 def climb_often(
     hill: Hill, whole: Any, draws: Draws, restarts: int, most: int, bound: float, thorough: bool, best: Ints
 ) -> Climbed:  # fmt: skip
-    """Climb until so many runs in a row found no better tree, or so many were made, or one meets the bound; fills `best` with the arcs of the best.
+    """Climb until so many runs in a row found no better tree, `most` were made, or one met the bound; fills `best` with its arcs.
 
     bound: what no tree exceeds, or inf. With a score of whole trees none is known, and it must be inf. Runs climb by the tables; a
     run that begins where an earlier one began would end where that did, and is left out. The FINALISTS best trees that they end in,
