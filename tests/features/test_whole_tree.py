@@ -10,6 +10,7 @@ from arcwise.features.far_features import most_whole_features, outside
 from arcwise.features.templates import compile_templates
 from arcwise.features.tokens import hash_tokens, make_tokens
 from arcwise.features.whole_tree import (
+    Far,
     WholeTree,
     find_shape,
     make_shape,
@@ -45,10 +46,10 @@ def sentence(words: int, seed: int = 0) -> np.ndarray:
     return numbers
 
 
-def whole_of(numbers: np.ndarray, weights: np.ndarray) -> WholeTree:
+def whole_of(numbers: np.ndarray, weights: np.ndarray, groups: int = 15) -> WholeTree:
     tokens = make_tokens(len(numbers) - 1, TEMPLATES.end)
     hash_tokens(numbers, TEMPLATES, tokens)
-    return make_whole_tree(numbers, tokens, CLASSES, weights, BITS)
+    return make_whole_tree(numbers, tokens, Far(CLASSES, groups, BITS), weights)
 
 
 def features(numbers: np.ndarray, heads: list[int]) -> list[int]:

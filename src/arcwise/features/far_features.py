@@ -28,6 +28,7 @@ from arcwise.kernels import inline_kernel, kernel, merged_kernel
 from arcwise.parts.graph import Ints
 
 CHAIN, FAMILY, SPAN, GROUPS = 0, 1, 2, 3
+GROUP_NAMES = ("chain", "family", "span", "tree")  # the last is of no word, but of the tree
 _A, _B, _C, _D = np.uint32(0x9E3779B1), np.uint32(0xB5297A4D), np.uint32(0x68E31DA5), np.uint32(0x1B56C4E9)
 _KIND, _CODE = np.uint32(0x85EBCA77), np.uint32(0x27D4EB2F)
 _NOBODY, _END = np.uint32(0x2545F491), np.uint32(0x3C6EF372)

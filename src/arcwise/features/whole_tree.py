@@ -12,9 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arcwise.features.arcs import Indices
+from arcwise.features.attributes import Vocabulary
 from arcwise.features.far_features import (
     CHAIN,
     FAMILY,
+    GROUP_NAMES,
     GROUPS,
     Shape,
     chain_features,
@@ -25,7 +27,7 @@ from arcwise.features.far_features import (
     tree_wide_features,
 )
 from arcwise.features.tokens import Tokens
-from arcwise.features.word_classes import WordClasses, classify, match_pairs
+from arcwise.features.word_classes import WordClasses, classify, match_pairs, word_classes
 from arcwise.kernels import inline_kernel, kernel, merged_kernel
 from arcwise.parts.graph import Ints
 from arcwise.parts.whole import scores_trees
@@ -35,11 +37,38 @@ Keys = NDArray[np.uint64]
 # Odd numbers with well-mixed bits.
 _P1, _P2, _P3 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _P4, _P5, _SHIFT = np.uint64(0xD6E8FEB86659FD93), np.uint64(0xA0761D6478BD642F), np.uint64(32)
+WHOLE_TREE = " ".join(GROUP_NAMES)
 _MEMO = 1 << 14  # places for scores of a sentence, of which half are used
 
 
+class Far(NamedTuple):
+    """Which features of far parts and whole trees there are: 2^bits of them, of the groups whose bits are set in `groups`; and the
+    classes of words that they ask for.
+    """
+
+    classes: WordClasses
+    groups: int
+    bits: int
+
+
+def group_bits(names: str) -> int:
+    """The groups that are named, as bits; ValueError for a name that is none.
+
+    >>> group_bits("chain span")
+    5
+    """
+    if others := sorted({*names.split()} - {*GROUP_NAMES}):
+        raise ValueError(f"whole_tree {others[0]!r}, expected some of {', '.join(GROUP_NAMES)}")
+    return sum(1 << GROUP_NAMES.index(name) for name in {*names.split()})
+
+
+def far_of(vocabulary: Vocabulary, names: str, bits: int) -> Far:
+    """The features of the groups that are named, for a model."""
+    return Far(word_classes(vocabulary), group_bits(names), bits)
+
+
 class WholeTree(NamedTuple):
-    """A sentence whose trees are scored as wholes, by weights of 2^bits features.
+    """A sentence whose trees are scored as wholes, by weights of 2^bits features; groups: as of `Far`.
 
     kinds, partner: of `arcwise.features.word_classes`. shape: of the tree scored last. keys, scores: (GROUPS, words), of the tree
     that was kept. known, worth: keys and scores of all that was computed; used[0] counts them.
@@ -49,6 +78,7 @@ class WholeTree(NamedTuple):
     kinds: NDArray[np.int8]
     partner: Ints
     weights: NDArray[Any]
+    groups: int
     bits: int
     indices: Indices
     shape: Shape
@@ -70,18 +100,16 @@ def make_shape(size: int) -> Shape:
 
 
 @kernel
-def make_whole_tree(
-    numbers: Ints, tokens: Tokens, classes: WordClasses, weights: NDArray[Any], bits: int
-) -> WholeTree:
+def make_whole_tree(numbers: Ints, tokens: Tokens, far: Far, weights: NDArray[Any]) -> WholeTree:
     """For the trees of one sentence, whose words were hashed to `tokens`."""
     size = len(numbers)
     whole = WholeTree(
-        tokens, np.empty(size, np.int8), np.empty(size, np.int32), weights, bits,
+        tokens, np.empty(size, np.int8), np.empty(size, np.int32), weights, far.groups, far.bits,
         np.empty(most_features(size), np.uint32), make_shape(size), np.zeros((GROUPS, size), np.uint64),
         np.zeros((GROUPS, size)), np.zeros(_MEMO, np.uint64), np.empty(_MEMO), np.zeros(1, np.int64),
     )  # fmt: skip
-    classify(numbers, classes, whole.kinds)
-    match_pairs(numbers, classes, whole.partner)
+    classify(numbers, far.classes, whole.kinds)
+    match_pairs(numbers, far.classes, whole.partner)
     return whole
 
 
@@ -180,12 +208,15 @@ def score_whole_tree(whole: WholeTree, heads: Ints, keep: bool) -> float:
     """
     find_shape(heads, whole.shape)
     shift = np.uint32(32 - whole.bits)
-    total = _sum(
-        whole, tree_wide_features(whole.tokens, whole.shape, heads, whole.partner, shift, whole.indices)
-    )
+    total = 0.0
+    if (whole.groups >> GROUPS) & 1:
+        count = tree_wide_features(whole.tokens, whole.shape, heads, whole.partner, shift, whole.indices)
+        total = _sum(whole, count)
     for word in range(1, len(heads)):
         crossed = outside(whole.shape, heads[word], word)
         for group in range(GROUPS):
+            if not (whole.groups >> group) & 1:
+                continue
             key = _key(whole, group, heads, word, crossed)
             if whole.keys[group, word] == key:
                 total += whole.scores[group, word]
@@ -205,9 +236,11 @@ def whole_tree_features(whole: WholeTree, heads: Ints, indices: Indices) -> int:
     """Fill `indices` with all features that `score_whole_tree` sums the weights of; returns how many."""
     find_shape(heads, whole.shape)
     shift, k = np.uint32(32 - whole.bits), 0
-    k += tree_wide_features(whole.tokens, whole.shape, heads, whole.partner, shift, indices)
+    if (whole.groups >> GROUPS) & 1:
+        k += tree_wide_features(whole.tokens, whole.shape, heads, whole.partner, shift, indices)
     for word in range(1, len(heads)):
         crossed = outside(whole.shape, heads[word], word)
         for group in range(GROUPS):
-            k += _features(whole, group, heads, word, crossed, indices[k:])
+            if (whole.groups >> group) & 1:
+                k += _features(whole, group, heads, word, crossed, indices[k:])
     return k

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from arcwise.features.tokens import longest_sentence
 from arcwise.features.whole_tree import WholeTree, make_whole_tree
-from arcwise.features.word_classes import WordClasses
-from arcwise.kernels import kernel
 from arcwise.learning.corpus import Corpus
 from arcwise.learning.online import (
     Learner,
@@ -24,14 +22,14 @@ from arcwise.learning.online import (
     end_lesson,
 )
 from arcwise.learning.pruned import PrunedCorpus
-from arcwise.learning.space import Scratch, Search, Space, make_scratch
-from arcwise.search.climbing import Climbing, arc_matrix, climb_often, make_draws
-from arcwise.search.hill import Hill, finite
+from arcwise.learning.space import Search, Space, far_size, make_scratch
+from arcwise.search.climbing import Climbing, arc_matrix, climb_sentence
+from arcwise.search.hill import make_hill
 
 _LEAST = 1e-7  # of float32 weights
+_NOWHERE = np.empty(0, np.int32)
 
 
-@kernel
 def climb_lesson(
     search: Search,
     lesson: Lesson,
@@ -42,24 +40,12 @@ def climb_lesson(
 ) -> None:
     """Fill in the tree that climbing finds; nothing if there is none. number: of the sentence, for what is drawn."""
     S = arc_matrix(lesson.graph, lesson.own + lesson.scores)
-    draws, found = make_draws(S, climbing.starts, single_root, np.uint64(climbing.seed), number)
+    hill = make_hill(search.kind, lesson.graph, lesson.levels, lesson.tables, single_root, _LEAST)
     lesson.found[:] = False
     lesson.up[:] = 0
+    _, found = climb_sentence(hill, whole, S, climbing, number, _NOWHERE, np.inf, False, lesson.up)
     if found:
-        finite(lesson.tables)
-        hill = Hill(search.kind, lesson.graph, lesson.levels, lesson.tables, single_root, _LEAST)
-        climb_often(hill, whole, draws, climbing.restarts, climbing.most, np.inf, False, lesson.up)
         lesson.found[lesson.up[1:]] = True
-
-
-@kernel
-def far_scores(
-    corpus: Corpus, s: int, space: Space, classes: WordClasses, training: Training, scratch: Scratch
-) -> WholeTree:
-    """What the trees of sentence s score as wholes by the weights as they are."""
-    first, end = corpus.starts[s], corpus.starts[s + 1]
-    weights = training.weights[len(training.weights) - (1 << space.part_bits) :]
-    return make_whole_tree(corpus.numbers[first:end], scratch.tokens, classes, weights, space.part_bits)
 
 
 def climbing_epoch(
@@ -72,8 +58,9 @@ def climbing_epoch(
     for s in order.tolist():
         lesson, known = begin_lesson(corpus, pruned, s, search, space, training, scratch)
         whole = None
-        if space.whole is not None:
-            whole = far_scores(corpus, s, space, space.whole, training, scratch)
+        if space.far is not None:
+            words = corpus.numbers[corpus.starts[s] : corpus.starts[s + 1]]
+            whole = make_whole_tree(words, scratch.tokens, space.far, training.weights[-far_size(space) :])
         for completing in (True, False):
             if completing and known:
                 continue

@@ -21,6 +21,7 @@ from arcwise.learning.space import (
     Scratch,
     Search,
     Space,
+    far_size,
     hash_sentence,
     kept_graph,
     labels_learned,
@@ -37,11 +38,13 @@ from arcwise.search.automata import Flags
 
 class Learner(NamedTuple):
     """How far to move. cost: what a wrong head or a wrong label adds to a tree's score in training. limit: the longest step of
-    MIRA, min(limit, loss / |difference|^2); 0 for the perceptron, whose steps are 1.
+    MIRA, min(limit, loss / |difference|^2); 0 for the perceptron, whose steps are 1. far: the value of features of far parts and
+    whole trees, which are many and seldom met: if it were 1 as for all others, steps would go to them and not to what is common.
     """
 
     cost: float
     limit: float
+    far: float = 0.4
 
 
 LEARNERS = {"mira": Learner(cost=1.0, limit=0.01), "perceptron": Learner(cost=0.0, limit=0.0)}
@@ -103,11 +106,12 @@ def _count_label(
 
 @kernel
 def _move_weights(
-    training: Training, changed: Indices, count: int, learner: Learner, cost: float, square: float, step: int
-) -> float:
+    training: Training, changed: Indices, count: int, learner: Learner, cost: float, square: float, far: int, step: int
+) -> float:  # fmt: skip
     """Move the weights along the difference of the right tree and the one found, whose places `changed` lists (some twice), and clear
     it. cost: of the tree found; its score with the cost less that of the right tree is the loss. square: what other features, whose
-    scores are in the cost, add to the difference's squared norm. Returns the length of the step.
+    scores are in the cost, add to the difference's squared norm. far: where the weights of far parts and whole trees begin; their
+    features have the value `learner.far` instead of 1, which is in the weights already. Returns the length of the step.
     """
     values = np.empty(count, np.int16)
     distinct, norm, loss = 0, square, cost
@@ -117,14 +121,14 @@ def _move_weights(
         if d != 0:
             changed[distinct], values[distinct] = i, d
             distinct += 1
-            norm += np.float64(d) * d
+            norm += np.float64(d) * d * (learner.far**2 if i >= far else 1.0)
             loss -= np.float64(d) * training.weights[i]
             training.difference[i] = 0
     if norm == 0.0:
         return 0.0
     length = min(learner.limit, max(loss, 0.0) / norm) if learner.limit > 0.0 else 1.0
     for k in range(distinct):
-        by = length * values[k]
+        by = length * values[k] * (learner.far**2 if changed[k] >= far else 1.0)
         training.weights[changed[k]] += np.float32(by)
         training.moves[changed[k]] += by * step
     return float(length)
@@ -277,19 +281,22 @@ def end_lesson(
         for m in range(1, words + 1):
             other = other or (search.kind.complete > 0 and lesson.up[m] != lesson.right_up[m])
         parts = np.empty(most_parts if other else 0, np.uint32)
-        base = len(training.weights) - (1 << space.part_bits)
+        end = len(training.weights) - far_size(space)
+        base = end - (1 << space.part_bits)
         for sign in (1, -1) if other else (0, 0):
             if sign != 0:
                 flags, up = (right, lesson.right_up) if sign > 0 else (found, lesson.up)
                 count = tree_features(
                     search.kind, graph, flags, up, scratch.part_tokens, space.parts, space.part_bits, parts
                 )
-                if whole is not None:
-                    count += whole_tree_features(whole, heads_of(graph, up), parts[count:])
                 changes = _count_features(training, parts[:count], base, 1, sign, changed, changes)
+                if whole is not None:
+                    count = whole_tree_features(whole, heads_of(graph, up), parts)
+                    changes = _count_features(training, parts[:count], end, 1, sign, changed, changes)
     if changes > 0:
         margin, square = tensor_difference(training.tensor, graph, found, right)
-        length = _move_weights(training, changed, changes, learner, cost - margin, square, step)
+        far = len(training.weights) - far_size(space)
+        length = _move_weights(training, changed, changes, learner, cost - margin, square, far, step)
         move_tensor(training.tensor, words + 1, length, step)
     return wrong_heads, wrong_labels
 

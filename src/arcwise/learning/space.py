@@ -20,7 +20,7 @@ from arcwise.features.part_templates import PartTemplates
 from arcwise.features.parts import PartTokens, hash_part_tokens, make_part_tokens
 from arcwise.features.templates import Templates
 from arcwise.features.tokens import Tokens, hash_tokens, longest_sentence, make_tokens
-from arcwise.features.word_classes import WordClasses
+from arcwise.features.whole_tree import Far
 from arcwise.kernels import kernel
 from arcwise.learning.corpus import Corpus
 from arcwise.learning.pruned import PrunedCorpus
@@ -49,10 +49,11 @@ LOOPY = Search(CHARTS["carreras"], True, True)
 
 class Space(NamedTuple):
     """Which features there are, and where their weights lie in one vector: those of the arcs, a row of labels for every label
-    feature, those of the higher parts. Without label templates labels are not learned, and without part templates no parts.
+    feature, those of the higher parts, those of far parts and whole trees. Without label templates labels are not learned, and
+    without part templates no parts.
 
-    allowed: bool (2, labels), the labels that an arc from the root and one from a word may have. whole: the classes of words that
-    features of whole trees ask for, or None if there are no such features; their weights are among those of the higher parts.
+    allowed: bool (2, labels), the labels that an arc from the root and one from a word may have. far: the features of far parts and
+    whole trees, if there are any.
     """
 
     templates: Templates
@@ -61,14 +62,21 @@ class Space(NamedTuple):
     label_bits: int
     part_bits: int
     allowed: NDArray[np.bool_]
-    whole: WordClasses | None = None
+    far: Far | None = None
 
 
 @kernel
 def space_size(space: Space) -> int:
     """How many weights there are."""
     size = (1 << space.arc_bits) + (space.allowed.shape[1] << space.label_bits)
-    return int(size + (1 << space.part_bits if space.parts.end > 0 else 0))
+    size += 1 << space.part_bits if space.parts.end > 0 else 0
+    return int(size + far_size(space))
+
+
+@kernel
+def far_size(space: Space) -> int:
+    """How many of them are of far parts and whole trees: the last ones."""
+    return 1 << space.far.bits if space.far is not None else 0
 
 
 @kernel

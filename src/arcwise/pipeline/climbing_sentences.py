@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import NDArray
 
 from arcwise.features.arcs import most_arc_features
 from arcwise.features.context import make_neighbours, most_context_features
 from arcwise.features.parts import make_part_tokens
-from arcwise.features.tokens import hash_tokens, longest_sentence, make_tokens
+from arcwise.features.tokens import Tokens, hash_tokens, make_tokens
 from arcwise.features.whole_tree import make_whole_tree
-from arcwise.features.word_classes import WordClasses
 from arcwise.kernels import kernel
 from arcwise.parts.arcs import make_arcs
+from arcwise.parts.graph import Graph
+from arcwise.parts.tables import Tables
 from arcwise.pipeline.chart_sentences import part_tables
 from arcwise.pipeline.sentences import Weights, keep_arcs, label_tree
-from arcwise.search.climbing import BEST_FIRST, Climbing, arc_matrix, climb_often, make_draws
-from arcwise.search.hill import Hill
+from arcwise.search.climbing import BEST_FIRST, Climbing, arc_matrix, climb_sentence
+from arcwise.search.hill import Levels, make_hill
 from arcwise.search.spanning_tree import make_room
 
 # The columns of a report: runs, the one that found the tree, different trees they ended in, heads changed.
 RUNS, BEST_RUN, TOPS, CHANGES = range(4)
 _LEAST = 0.5  # scores are whole numbers: a better tree is better by 1 at least
+_NO_HEADS = np.empty(0, np.int32)
 _PRIME = np.uint64(0x100000001B3)
 
 
@@ -35,11 +39,38 @@ def _sentence_number(numbers: NDArray[np.int32]) -> int:
 
 
 @kernel
+def _score_sentence(
+    numbers: NDArray[np.int32], weights: Weights, heads: NDArray[np.int32], labels: NDArray[np.int32]
+) -> tuple[bool, Tokens, Graph, Levels, NDArray[np.float64], Tables]:
+    """Whether a sentence has a tree, its words, and the graph and the scores of the arcs and parts kept; heads is filled."""
+    templates, longest = weights.templates, len(numbers) - 1
+    tokens, part_tokens = (
+        make_tokens(longest, templates.end),
+        make_part_tokens(longest, weights.parts.templates),
+    )
+    arcs = make_arcs(longest, weights.most_heads)
+    indices = np.empty(most_arc_features(longest, templates), np.uint32)
+    rows = np.empty(most_context_features(templates), np.uint32)
+    hash_tokens(numbers, templates, tokens)
+    found = keep_arcs(weights, tokens, np.empty((longest + 1, longest + 1)), make_room(longest), heads, arcs)
+    if not found:
+        arcs.first[:] = 0
+    graph, levels, own, tables = part_tables(
+        numbers, weights, True, tokens, part_tokens, arcs, labels, indices, rows
+    )
+    return found, tokens, graph, levels, own * weights.score_unit, tables
+
+
+@kernel
+def _label(weights: Weights, tokens: Tokens, heads: NDArray[np.int32], labels: NDArray[np.int32]) -> None:
+    rows = np.empty(most_context_features(weights.templates), np.uint32)
+    label_tree(weights, tokens, heads, make_neighbours(len(heads) - 1), rows, labels)
+
+
 def parse_by_climbing(
     numbers: NDArray[np.int32],
     starts: NDArray[np.int64],
     weights: Weights,
-    classes: WordClasses | None,
     climbing: Climbing,
     begin_at: NDArray[np.int32],
     heads: NDArray[np.int32],
@@ -47,56 +78,31 @@ def parse_by_climbing(
     scores: NDArray[np.float64],
     bounds: NDArray[np.float64],
     report: NDArray[np.int64],
-) -> int:
+) -> None:
     """A labelled tree of every sentence among the arcs that the pruner keeps, that no change of one head betters and the best of many
-    runs; returns how many arcs were kept.
+    runs.
 
-    Arguments as of `arcwise.pipeline.sentences.parse_sentences`. classes: weights.whole, if trees score as wholes. begin_at: by row,
-    the heads of the trees that the first runs begin with, if climbing.starts is BEST_FIRST, or empty: the first-order best trees
-    then. bounds: on entry what no tree of a sentence exceeds, or inf; where a tree meets it, it is proved best. report: filled.
+    Arguments as of `arcwise.pipeline.sentences.parse_sentences`. begin_at: by row, the heads of the trees that the first runs begin
+    with, if climbing.starts is BEST_FIRST, or empty: the first-order best trees then. bounds: on entry what no tree of a sentence
+    exceeds, or inf; where a tree meets it, it is proved best. report: filled.
+
+    Not one kernel, as for other searches: with climbing in it, as learning has it too, that would take a minute to compile.
     """
-    templates = weights.templates
-    longest = longest_sentence(starts)
-    tokens, part_tokens = (
-        make_tokens(longest, templates.end),
-        make_part_tokens(longest, weights.parts.templates),
-    )
-    room, arcs, tree = make_room(longest), make_arcs(longest, weights.most_heads), make_neighbours(longest)
-    matrix = np.empty((longest + 1) ** 2)
-    indices = np.empty(most_arc_features(longest, templates), np.uint32)
-    rows = np.empty(most_context_features(templates), np.uint32)
-    kept = 0
-    for s in range(len(starts) - 1):
-        first, end = starts[s], starts[s + 1]
-        size = end - first
-        words, tree_heads = numbers[first:end], heads[first:end]
-        hash_tokens(words, templates, tokens)
-        S = matrix[: size * size].reshape((size, size))
-        if not keep_arcs(weights, tokens, S, room, tree_heads, arcs):
-            scores[s] = -np.inf
+    plain = weights._replace(far=None)  # the kernels here are the same with and without
+    for s, (first, end) in enumerate(pairwise(starts.tolist())):
+        words, tree_heads, tree_labels = numbers[first:end], heads[first:end], labels[first:end]
+        found, tokens, graph, levels, own, tables = _score_sentence(words, plain, tree_heads, tree_labels)
+        scores[s] = -np.inf
+        if not found:
             continue
-        kept += arcs.first[size]
-        graph, levels, own, tables = part_tables(
-            words, weights, True, tokens, part_tokens, arcs, labels[first:end], indices, rows
-        )
-        draws, _ = make_draws(
-            arc_matrix(graph, own * weights.score_unit), climbing.starts, weights.single_root, np.uint64(climbing.seed),
-            _sentence_number(words),
+        whole = None if weights.far is None else make_whole_tree(words, tokens, *weights.far)
+        hill = make_hill(weights.kind, graph, levels, tables, weights.single_root, _LEAST)
+        up = np.zeros(end - first, np.int32)
+        start = begin_at[first:end] if climbing.starts == BEST_FIRST else _NO_HEADS
+        climbed, _ = climb_sentence(
+            hill, whole, arc_matrix(graph, own), climbing, _sentence_number(words), start, float(bounds[s]), whole is not None, up
         )  # fmt: skip
-        if len(begin_at) > 0 and climbing.starts == BEST_FIRST:
-            draws.heads[:] = begin_at[first:end]
-        whole = None
-        if classes is not None:
-            whole = make_whole_tree(words, tokens, classes, weights.parts.table, weights.parts.bits)
-        hill = Hill(weights.kind, graph, levels, tables, weights.single_root, _LEAST)
-        up = np.zeros(size, np.int32)
-        climbed = climb_often(
-            hill, whole, draws, climbing.restarts, climbing.most, bounds[s], classes is not None, up
-        )
         scores[s] = climbed.score
-        report[s, RUNS], report[s, BEST_RUN] = climbed.runs, climbed.best
-        report[s, TOPS], report[s, CHANGES] = climbed.tops, climbed.changes
-        for m in range(1, size):
-            tree_heads[m] = graph.head[up[m]]
-        label_tree(weights, tokens, tree_heads, tree, rows, labels[first:end])
-    return kept
+        report[s, [RUNS, BEST_RUN, TOPS, CHANGES]] = climbed[1:]
+        tree_heads[1:] = graph.head[up[1:]]
+        _label(plain, tokens, tree_heads, tree_labels)

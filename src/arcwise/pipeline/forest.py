@@ -67,7 +67,7 @@ class Rows(NamedTuple):
         """
         numbers, starts, heads, labels, scores, bounds, _ = self
         if climbing is not None or weights.climb:
-            if len(matrices) and not weights.dual and weights.whole is None:
+            if len(matrices) and not weights.dual and weights.far is None:
                 parse_sentences(numbers, starts, weights, heads.copy(), labels.copy(), scores, matrices)
             self._climb(weights, climbing or Climbing())
             return
@@ -95,20 +95,10 @@ class Rows(NamedTuple):
         climbing goes on from their trees where they do not prove them best.
         """
         self.bounds[:] = np.inf
-        if not climbing.bounded or weights.whole is not None:
+        if not climbing.bounded or weights.far is not None:
             numbers, starts, heads, labels, scores, bounds, report = self
             parse_by_climbing(
-                numbers,
-                starts,
-                weights,
-                weights.whole,
-                climbing,
-                _NO_HEADS,
-                heads,
-                labels,
-                scores,
-                bounds,
-                report,
+                numbers, starts, weights, climbing, _NO_HEADS, heads, labels, scores, bounds, report
             )
             return
         given = self._replace(heads=self.heads.copy(), labels=self.labels.copy())
@@ -119,7 +109,7 @@ class Rows(NamedTuple):
             begin_at, asked = heads.copy(), given.part(s, s + 1)
             heads[:], labels[:] = asked.heads, asked.labels
             parse_by_climbing(
-                numbers, starts, weights, None, climbing, begin_at, heads, labels, scores, bounds, report
+                numbers, starts, weights, climbing, begin_at, heads, labels, scores, bounds, report
             )
 
     def _find_dual_trees(self, weights: Weights, effort: Effort, projective: bool, trace: Floats) -> None:
@@ -259,10 +249,12 @@ def find_forest(rows: Rows, weights: Weights, temperature: float) -> Forest | Ch
     sizes = np.diff(rows.starts)
     scores = np.empty(int(np.sum(sizes * sizes)))
     if (
-        weights.dual or weights.whole is not None
+        weights.dual or weights.far is not None
     ):  # approximately: by the beliefs in arcs that siblings and grandchildren give
         heads, labels, ignored = rows.heads.copy(), rows.labels.copy(), np.empty(len(sizes))
-        parse_with_beliefs(rows.numbers, rows.starts, weights, heads, labels, ignored, scores)
+        parse_with_beliefs(
+            rows.numbers, rows.starts, weights._replace(far=None), heads, labels, ignored, scores
+        )
     rows.find_trees(weights, matrices=scores)
     return Forest(scores, sizes - 1, temperature, weights.single_root, weights.shape)
 

@@ -31,7 +31,7 @@ from arcwise.features.part_templates import (
 )
 from arcwise.features.templates import ARCS, COARSE, LABELS, compile_templates
 from arcwise.features.tensor import DISTANCES, WORDS, Tensor, compile_words, unpack_tensor
-from arcwise.features.word_classes import word_classes
+from arcwise.features.whole_tree import WHOLE_TREE, Far, far_of, group_bits
 from arcwise.parts.tables import Kind
 from arcwise.pipeline.sentences import FORBIDDEN, Weights
 from arcwise.search.chart import CHARTS
@@ -86,6 +86,7 @@ class Settings:
     trees are found by hill climbing, in place of a search without a chart. pruning: what the pruner goes by, one of PRUNINGS; a
     search without a chart knows only "heads". threshold: how much less likely than the best head of a word another may be, as a
     logarithm. shape: the class of trees that are found (`arcwise.trees.shapes`); a chart finds projective ones whatever it is.
+    whole_tree: the groups of features of far parts and whole trees that FULL has (`arcwise.features.far_features`).
     tensor: the rank of the low-rank tensor, 0 for none; tensor_bits, tensor_words: how it sees words (`arcwise.features.tensor`).
     """
 
@@ -108,6 +109,7 @@ class Settings:
     tri_siblings: str = TRI_SIBLINGS
     shape: str = str(ANY)
     climb: bool = False
+    whole_tree: str = WHOLE_TREE
     tensor: int = 0
     tensor_bits: int = 16
     tensor_words: str = WORDS
@@ -164,6 +166,7 @@ class Settings:
             check_label_templates(compile_templates(self.coarse, self.arcs, self.labels))
             parse_part_templates(*self._part_templates)
             compile_words(self.tensor_words)
+            group_bits(self.whole_tree)
         except (ValueError, AttributeError) as error:
             raise InputError(f"templates: {error}") from None
 
@@ -208,6 +211,10 @@ class Settings:
         groups = tuple(text if has else "" for text, has in zip(groups, scored.groups, strict=True))
         return compile_part_templates(words, *groups)._replace(nulls=scored.nulls)
 
+    def far(self, words: Vocabulary) -> Far | None:
+        """The features of far parts and whole trees, if there are any."""
+        return far_of(words, self.whole_tree, self.part_bits) if self.search == FULL else None
+
     @property
     def _part_templates(self) -> tuple[str, str, str, str, str]:
         return self.siblings, self.grandchildren, self.coordination, self.grand_siblings, self.tri_siblings
@@ -219,8 +226,9 @@ class Model:
 
     names: the labels. single_root: whether trees have exactly one root. facts: what the training saw and reached, for people.
     arrays: `keys` uint64, the vocabulary; `coarse` int8 (2^coarse_bits); `arcs` int8 (2^arc_bits); `labels` int8 (2^label_bits,
-    labels); `parts` int8 (2^part_bits), if higher parts are scored; `final` like labels, for the labels of a known tree, absent
-    if these are not learned; `allowed` bool (2, labels), the labels an arc from the root and from a word may have; `scales`
+    labels); `parts` int8 (2^part_bits), if higher parts are scored, and `far` like it, if far parts and whole trees are; `final` like
+    labels, for the labels of a known tree, absent if these are not learned; `allowed` bool (2, labels), the labels an arc from the
+    root and from a word may have; `scales`
     float32, the units of coarse, of arcs and labels, and of final; `tensor_heads`, `tensor_modifiers` int8 (2^tensor_bits, rank) and
     `tensor_distances` float32, if there is a tensor. tokeniser, tagger: what comes before the parser, None if these
     were not learned. temperature, label_temperature: by which scores of trees and of labels become probabilities; the latter is None
@@ -246,6 +254,7 @@ class Model:
             name: _laid_out(self.arrays[name], width) for name in {"labels", "final"} & self.arrays.keys()
         }
         settings = self.settings
+        far = settings.far(self.vocabulary())
         return Weights(
             templates=compile_templates(settings.coarse, settings.arcs, settings.labels),
             coarse=_laid_out(self.arrays["coarse"][:, None], 1)[:, 0],
@@ -268,7 +277,7 @@ class Model:
             score_unit=float(self.arrays["scales"][1]),
             pruning=PRUNINGS[settings.pruning],
             shape=ANY if settings.projective else read_shape(settings.shape),
-            whole=word_classes(self.vocabulary()) if settings.search == FULL else None,
+            far=None if far is None else (far, self.arrays["far"].astype(np.float32)),
             climb=settings.climb,
             tensor=self._tensor(),
             parts=PartWeights(
@@ -392,6 +401,7 @@ def save_model(model: Model, path: str | Path) -> None:
     usual = {
         "shape": str(ANY),
         "climb": False,
+        "whole_tree": WHOLE_TREE,
         "tensor": 0,
     }  # as before there were others: all versions read it
     unused = [name for name, value in usual.items() if settings[name] == value]
@@ -462,6 +472,8 @@ def _check(model: Model) -> None:
         del expected["final"]
     if settings.higher:
         expected["parts"] = (np.int8, (1 << settings.part_bits,))
+    if settings.search == FULL:
+        expected["far"] = (np.int8, (1 << settings.part_bits,))
     if settings.tensor:
         for name in ("tensor_heads", "tensor_modifiers"):
             expected[name] = (np.int8, (1 << settings.tensor_bits, settings.tensor))

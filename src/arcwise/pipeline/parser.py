@@ -430,7 +430,7 @@ class Parser:
         if any(each):
             if self._weights.loopy:
                 asked_for = "belief propagation"
-            if self._weights.whole is not None:
+            if self._weights.far is not None:
                 asked_for = "features of whole trees"
             if self._programs is not None:
                 asked_for = f"decoder {self._programs.decoder!r}"

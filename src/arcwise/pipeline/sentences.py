@@ -20,7 +20,7 @@ from arcwise.features.part_scores import PartWeights
 from arcwise.features.templates import Templates
 from arcwise.features.tensor import Tensor, add_tensor
 from arcwise.features.tokens import Tokens, hash_tokens, longest_sentence, make_tokens
-from arcwise.features.word_classes import WordClasses
+from arcwise.features.whole_tree import Far
 from arcwise.kernels import kernel
 from arcwise.parts.arcs import Arcs, keep_heads, make_arcs, prune
 from arcwise.parts.tables import Kind
@@ -43,8 +43,8 @@ class Weights(NamedTuple):
     the labels that an arc from the root (row 0) or from a word (row 1) may not have, else 0. projective: whether trees are found by
     a chart, and of which kind, with which weights of higher parts, among the arcs kept by which marginals (`arcwise.sums.pruning`).
     unit: of the pruner's weights. loopy: whether trees are found by belief propagation; dual: whether by dual decomposition, with
-    automata of that kind; score_unit: of the scores of arcs and parts. shape: the class of the trees that are found. whole: the
-    classes of words that features of whole trees ask for, None if there are none; climb: whether trees are found by hill climbing.
+    automata of that kind; score_unit: of the scores of arcs and parts. shape: the class of the trees that are found. far: the
+    features of far parts and whole trees and their weights, if there are any; climb: whether trees are found by hill climbing.
     tensor: added to the scores of arcs, int8, if there is one.
     """
 
@@ -70,7 +70,7 @@ class Weights(NamedTuple):
     pruning: int
     parts: PartWeights
     shape: Shape
-    whole: WordClasses | None
+    far: tuple[Far, NDArray[np.float32]] | None
     climb: bool
     tensor: Tensor | None = None
 

@@ -16,7 +16,6 @@ from arcwise.features.part_templates import no_part_templates
 from arcwise.features.quantising import quantise
 from arcwise.features.templates import compile_templates
 from arcwise.features.tensor import pack_tensor
-from arcwise.features.word_classes import word_classes
 from arcwise.learning.corpus import whole_trees
 from arcwise.learning.labels import LABEL_LEARNERS, label_epoch
 from arcwise.learning.pruned import prune_corpus
@@ -130,7 +129,7 @@ class TrainingRun:
                 parts = settings.part_templates(vocabulary(data.keys))
             space = Space(
                 templates, parts, settings.arc_bits, settings.label_bits, settings.part_bits, data.allowed,
-                word_classes(vocabulary(data.keys)) if settings.search == FULL else None,
+                settings.far(vocabulary(data.keys)),
             )  # fmt: skip
             search = None
             if settings.search == BELIEFS:
@@ -166,7 +165,9 @@ class TrainingRun:
         scales = np.array([state.best["scales"][0], unit, unit], np.float32)
         found = state.best | {"arcs": both[:arcs].copy(), "labels": labels, "scales": scales}
         if settings.higher:
-            found["parts"] = both[end:].copy()
+            found["parts"] = both[end : end + (1 << settings.part_bits)].copy()
+        if settings.search == FULL:
+            found["far"] = both[end + (1 << settings.part_bits) :].copy()
         if settings.tensor:
             found |= pack_tensor(**trainer.tensor())
         return found, error

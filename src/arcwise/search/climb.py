@@ -27,7 +27,7 @@ from arcwise.search.climbing import (
     total_score,
 )
 from arcwise.search.dual import STALL, DualOptions, dual_parse
-from arcwise.search.hill import Hill, Tree, finite, is_below, make_tree, stand
+from arcwise.search.hill import Hill, Tree, is_below, make_hill, make_tree, stand
 from arcwise.search.part_chart import CLIMB, DUAL, PartChart, understood_by_automata
 from arcwise.search.result import Parse
 from arcwise.search.spanning_tree import make_room as make_search_room
@@ -104,11 +104,9 @@ def climb_parse(parts: PartChart, options: ClimbOptions, number: int) -> Parse:
             draws.heads[:] = proved.heads
     if given is not None:
         draws.heads[:] = given
-    tables = type(parts.tables)(*(table.copy() for table in parts.tables))
-    size = max(1.0, *(float(np.abs(table[np.isfinite(table)]).max(initial=0.0)) for table in tables))
-    forbidden = finite(tables)
+    size = max(1.0, *(float(np.abs(table[np.isfinite(table)]).max(initial=0.0)) for table in parts.tables))
     least = _TOLERANCE * size
-    hill = Hill(parts.kind, graph, parts.levels, tables, parts.single_root, least)
+    hill = make_hill(parts.kind, graph, parts.levels, parts.tables, parts.single_root, least)
     best = np.zeros(n + 1, np.int32)
     if options.whole_tree is not None:
         runs, at = _climb_by(hill, _Judge(options.whole_tree), draws, options.restarts, best)
@@ -120,7 +118,7 @@ def climb_parse(parts: PartChart, options: ClimbOptions, number: int) -> Parse:
     tree = make_tree(n + 1, len(graph.head))
     tree.up[:] = best
     score = stand(hill, tree)
-    if score <= forbidden / 2:
+    if score <= hill.forbidden / 2:
         raise InputError(
             f"{parts.place}no tree found in {runs} runs that has no forbidden part, nor proved that there is none",
             expected=f"more restarts, or decoder {DUAL!r}",
@@ -198,7 +196,7 @@ def _climb_together(
     def make_runs(first: int) -> list[tuple[float, Heads]]:
         own, _ = make_draws(S, draws.starts, draws.single_root, draws.seed, number)
         own.heads[:] = draws.heads
-        tree, heads, found = make_tree(n + 1, len(hill.graph.head)), np.empty(n + 1, np.int32), []
+        tree, heads, found = make_tree(n + 1, len(hill.head)), np.empty(n + 1, np.int32), []
         for one in range(first, min(first + _WAVE, most)):
             value = run(hill, tree, own, one, heads)
             found.append((value, tree.up.copy()))
@@ -241,7 +239,7 @@ class _Judge:
 def _climb_by(hill: Hill, judge: _Judge, draws: Draws, restarts: int, best: Heads) -> tuple[int, int]:
     """As `climb_often`, with a function of whole trees in Python: every run climbs by tables and function from where it begins."""
     n = len(best) - 1
-    tree, heads, seen = make_tree(n + 1, len(hill.graph.head)), np.empty(n + 1, np.int32), set[bytes]()
+    tree, heads, seen = make_tree(n + 1, len(hill.head)), np.empty(n + 1, np.int32), set[bytes]()
     score, at, runs = -np.inf, 0, 0
     most = 1 if draws.starts == BEST else MOST
     while runs < most and (runs == 0 or runs - at < restarts):
@@ -259,7 +257,7 @@ def _climb_by(hill: Hill, judge: _Judge, draws: Draws, restarts: int, best: Head
 
 def _climb_on(hill: Hill, tree: Tree, judge: _Judge) -> float:
     """Climb by tables and function to a tree that no change of one head betters; returns what it scores by both."""
-    graph, least = hill.graph, hill.least
+    least = hill.least
     score, before = total_score(tree) + judge(tree.heads), -np.inf
     while score > before:
         before = score
@@ -271,7 +269,7 @@ def _climb_on(hill: Hill, tree: Tree, judge: _Judge) -> float:
                 tree.up[:] = now
                 tree.up[m] = changed[0]
                 if changed[1] > 0:
-                    tree.up[graph.modifier[changed[1]]] = changed[1]
+                    tree.up[hill.modifier[changed[1]]] = changed[1]
                 value = stand(hill, tree) + judge(tree.heads)
                 if value > score + least:
                     score, top = value, tree.up.copy()
@@ -282,17 +280,17 @@ def _climb_on(hill: Hill, tree: Tree, judge: _Judge) -> float:
 
 def _neighbours(hill: Hill, tree: Tree, m: int) -> list[tuple[int, int]]:
     """The arcs that m may have instead of its own, each with the arc that the old root then has, or 0."""
-    graph, h = hill.graph, int(tree.heads[m])
+    h = int(tree.heads[m])
     found = []
-    for a in graph.into[graph.into_first[m] : graph.into_first[m + 1]].tolist():
-        g = int(graph.head[a])
+    for a in hill.into[hill.into_first[m] : hill.into_first[m + 1]].tolist():
+        g = int(hill.head[a])
         if a == tree.up[m] or (g != h and is_below(tree, g, m)):
             continue
         if not hill.single_root or (g == 0) == (h == 0):
             found.append((a, 0))
         elif g == 0:
             [root] = np.flatnonzero(tree.heads == 0).tolist()
-            for b in graph.into[graph.into_first[root] : graph.into_first[root + 1]].tolist():
-                if graph.head[b] != 0 and is_below(tree, int(graph.head[b]), m):
+            for b in hill.into[hill.into_first[root] : hill.into_first[root + 1]].tolist():
+                if hill.head[b] != 0 and is_below(tree, int(hill.head[b]), m):
                     found.append((a, b))
     return found

@@ -158,13 +158,13 @@ def start_tree(draws: Draws, run: int, heads: Ints) -> None:
 @kernel
 def place(hill: Hill, tree: Tree, heads: Ints) -> float:
     """Stand at the tree with these heads, by the best arc where several join two words; returns its score by the tables."""
-    graph, arcs = hill.graph, hill.tables.step
     for m in range(1, len(heads)):
         best, top = -1, -np.inf
-        for k in range(graph.into_first[m], graph.into_first[m + 1]):
-            b = graph.into[k]
-            if graph.head[b] == heads[m] and (best < 0 or (hill.kind.incomplete == 0 and arcs[b] > top)):
-                best, top = b, arcs[b] if hill.kind.incomplete == 0 else 0.0
+        for k in range(hill.into_first[m], hill.into_first[m + 1]):
+            b = hill.into[k]
+            score = hill.scores[hill.at.step + b] if hill.kind.incomplete == 0 else 0.0
+            if hill.head[b] == heads[m] and (best < 0 or score > top):
+                best, top = b, score
         tree.up[m] = best
     return stand(hill, tree)
 
@@ -172,7 +172,7 @@ def place(hill: Hill, tree: Tree, heads: Ints) -> float:
 @kernel
 def order_bottom_up(tree: Tree) -> None:
     """Fill `order` with the words, those farthest from the root first, the smaller first of equals. O(n * depth)."""
-    n, depths = len(tree.up) - 1, tree.room
+    n, depths = len(tree.up) - 1, np.empty(len(tree.up), np.int32)
     deepest = 0
     for m in range(1, n + 1):
         depth, word = 0, m
@@ -195,12 +195,12 @@ def order_bottom_up(tree: Tree) -> None:
 @merged_kernel
 def _is_settled(hill: Hill, tree: Tree, m: int) -> bool:
     """Whether nothing that decides about the head of m has changed since it was found to be the best."""
-    graph, looked = hill.graph, tree.looked[m]
+    looked = tree.looked[m]
     if tree.changed[m] >= looked:
         return False
     settled = True
-    for k in range(graph.into_first[m], graph.into_first[m + 1]):
-        settled &= tree.changed[graph.head[graph.into[k]]] < looked
+    for k in range(hill.into_first[m], hill.into_first[m + 1]):
+        settled &= tree.changed[hill.head[hill.into[k]]] < looked
     return settled
 
 
@@ -212,15 +212,15 @@ def _best_change(
     whole. hope: what a change may gain by that at most. The number of roots stays as it is, if it is one.
     """
     tree.looked[m] = tree.clock[0] + 1
-    graph, old = hill.graph, int(tree.up[m])
-    h = int(graph.head[old])
+    old = int(tree.up[m])
+    h = int(hill.head[old])
     before = tree.family[h] + below_score(hill, tree, m, False)
     tree.taken[old] = False
     without = family_score(hill, tree, h)
     best, top = -1, hill.least
-    for k in range(graph.into_first[m], graph.into_first[m + 1]):
-        a = int(graph.into[k])
-        g = int(graph.head[a])
+    for k in range(hill.into_first[m], hill.into_first[m + 1]):
+        a = int(hill.into[k])
+        g = int(hill.head[a])
         if a == old or (hill.single_root and (g == 0) != (h == 0)):
             continue
         if g != h and is_below(tree, g, m):
@@ -245,15 +245,15 @@ def _try_root(
     hill: Hill, tree: Tree, m: int, arc: int, whole: Any, present: float, hope: float
 ) -> tuple[int, float]:  # fmt: skip
     """The arc into the old root that gains most when `arc` makes m the root in its place, -1 if none gains, and what it gains."""
-    graph, root = hill.graph, m
+    root = m
     while tree.heads[root] > 0:
         root = int(tree.heads[root])
     old, old_of_root, h = int(tree.up[m]), int(tree.up[root]), int(tree.heads[m])
     everyone = hill.kind.complete > 1  # else only families around the words that change
     best, top = -1, hill.least
-    for k in range(graph.into_first[root], graph.into_first[root + 1]):
-        b = int(graph.into[k])
-        x = int(graph.head[b])
+    for k in range(hill.into_first[root], hill.into_first[root + 1]):
+        b = int(hill.into[k])
+        x = int(hill.head[b])
         if x == 0 or not is_below(tree, x, m):
             continue
         set_arc(hill, tree, m, arc)
@@ -279,7 +279,7 @@ def climb(hill: Hill, tree: Tree, whole: Any, present: float, local: bool, hasty
     before something around it has changed. hasty: do not look at changes which by the tables lose twice as much as any was seen to
     gain by the score of whole trees; what is found need not be a local optimum then. Ties keep the head.
     """
-    graph, changes, before = hill.graph, 0, -1
+    changes, before = 0, -1
     while changes != before:
         before = changes
         order_bottom_up(tree)
@@ -291,9 +291,9 @@ def climb(hill: Hill, tree: Tree, whole: Any, present: float, local: bool, hasty
             hope = 0.0 if local else (2.0 * tree.reach[0] if hasty and tree.reach[1] >= _ENOUGH else np.inf)
             arc, gain = _best_change(hill, tree, m, whole, present, hope)
             if hill.single_root and h != 0:
-                for k in range(graph.into_first[m], graph.into_first[m + 1]):
-                    a = int(graph.into[k])
-                    if graph.head[a] == 0:
+                for k in range(hill.into_first[m], hill.into_first[m + 1]):
+                    a = int(hill.into[k])
+                    if hill.head[a] == 0:
                         tree.looked[m] = 0
                         other, more = _try_root(hill, tree, m, a, whole, present, hope)
                         if other >= 0 and more > gain:
@@ -305,7 +305,7 @@ def climb(hill: Hill, tree: Tree, whole: Any, present: float, local: bool, hasty
             tree.looked[m] = 0
             set_arc(hill, tree, m, arc)
             if root > 0:
-                set_arc(hill, tree, int(graph.modifier[root]), root)
+                set_arc(hill, tree, int(hill.modifier[root]), root)
                 for word in range(len(tree.up)):
                     refresh(hill, tree, word, False)
             else:
@@ -368,7 +368,7 @@ def climb_often(
     betters it.
     """
     words = len(best)
-    tree, heads = make_tree(words, len(hill.graph.head)), np.empty(words, np.int32)
+    tree, heads = make_tree(words, len(hill.head)), np.empty(words, np.int32)
     seen, keys = np.zeros(1024, np.uint64), 0
     finalists, scores = np.zeros((FINALISTS, words), np.int32), np.full(FINALISTS, -np.inf)
     at, tops, changes, number = 0, 0, 0, 0
@@ -419,3 +419,20 @@ def climb_often(
             score = total_score(tree) + worth
             best[:] = tree.up
     return Climbed(score, number, max(at - 1, 0), tops, changes)
+
+
+@kernel
+def climb_sentence(
+    hill: Hill, whole: Any, S: Floats, climbing: Climbing, number: int, begin_at: Ints, bound: float, thorough: bool, best: Ints
+) -> tuple[Climbed, bool]:  # fmt: skip
+    """As `climb_often`, for the sentence of a number; and whether there is any tree, else nothing is filled in.
+
+    S: the scores of arcs alone, for what is drawn. begin_at: the heads of the tree that the first run begins with, if it does not
+    begin with a drawn one, or empty: the first-order best tree then.
+    """
+    draws, found = make_draws(S, climbing.starts, hill.single_root, np.uint64(climbing.seed), number)
+    if not found:
+        return Climbed(-np.inf, 0, 0, 0, 0), False
+    if len(begin_at) > 0:
+        draws.heads[:] = begin_at
+    return climb_often(hill, whole, draws, climbing.restarts, climbing.most, bound, thorough, best), True

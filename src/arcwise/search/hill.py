@@ -13,34 +13,67 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arcwise.kernels import inline_kernel, kernel, merged_kernel
-from arcwise.parts.graph import Graph, Ints, Level
+from arcwise.parts.graph import Graph, Ints, Level, Numbers
 from arcwise.parts.tables import Floats, Kind, Tables
 
 Flags = NDArray[np.bool_]
 Levels = tuple[Level, Level, Level]
 
 
+class Places(NamedTuple):
+    """Where each of `Tables` begins in one array, -1 if it is not there."""
+
+    step: int
+    first: int
+    pair: int
+    slot: int
+    second: int
+    triple: int
+    run: int
+    last: int
+    only: int
+    last_pair: int
+    none: int
+
+
 class Hill(NamedTuple):
     """What is climbed: the parts of one sentence whose words have one sense each.
 
-    kind, levels, tables: as a chart of the kind has them, but without -inf (see `finite`). least: a change that gains less is none.
+    What climbing needs of a graph, its levels (steps, slots, runs: of incomplete spans; outer_steps, outer_slots: of complete ones;
+    top_steps: of the level above) and tables, and no more: a kernel compiles the longer the more arrays it is given. scores: all
+    tables, one after another, with `forbidden` in place of -inf: so low that no sum of others makes up for it. least: a change that
+    gains less is none.
     """
 
     kind: Kind
-    graph: Graph
-    levels: Levels
-    tables: Tables
+    head: Ints
+    modifier: Ints
+    out: Ints
+    right: Ints
+    into_first: Ints
+    into: Ints
+    pairs: Numbers
+    triples: Numbers
+    steps: Numbers
+    slots: Numbers
+    runs: Numbers
+    outer_steps: Numbers
+    outer_slots: Numbers
+    top_steps: Numbers
+    scores: Floats
+    at: Places
     single_root: bool
     least: float
+    forbidden: float
 
 
 class Tree(NamedTuple):
     """A tree on the hill, and room to change it.
 
     up: the arc into each word, 0 for the root. heads: the same as heads. taken: by arc, whether the tree has it. family: the score
-    of each word's family. order: words, those farthest from the root first, as they were before a pass. room: scratch by word.
-    clock, changed, looked: a count of changes, and its reading when each word's family last changed and when no head of the word
-    was found better than its own. reach: the most that a change was seen to gain by the score of whole trees, and how many were.
+    of each word's family. order: words, those farthest from the root first, as they were before a pass. clock, changed, looked: a
+    count of changes, and its reading when each word's family last changed and when no head of the word was found better than its
+    own. reach: the most that a change was seen to gain by the score of whole trees, and how many were.
     """
 
     up: Ints
@@ -48,7 +81,6 @@ class Tree(NamedTuple):
     taken: Flags
     family: Floats
     order: Ints
-    room: Ints
     clock: Ints
     changed: Ints
     looked: Ints
@@ -56,36 +88,47 @@ class Tree(NamedTuple):
 
 
 @kernel
-def make_tree(words: int, arcs: int) -> Tree:
-    """Room for a tree of so many words, the root counted, among so many arcs."""
-    return Tree(
-        np.zeros(words, np.int32), np.full(words, -1, np.int32), np.zeros(arcs, np.bool_), np.zeros(words),
-        np.empty(words, np.int32), np.zeros(words, np.int32), np.zeros(1, np.int32), np.zeros(words, np.int32),
-        np.zeros(words, np.int32), np.zeros(2),
+def make_hill(
+    kind: Kind, graph: Graph, levels: Levels, tables: Tables, single_root: bool, least: float
+) -> Hill:
+    """The hill of a chart's tables. O(their size)."""
+    size, greatest, longest = 0, 1.0, 0
+    for table in tables:
+        size += len(table)
+        longest = max(longest, min(len(table), 1 << 20))
+        for value in table:
+            if value > -np.inf:
+                greatest = max(greatest, abs(value))
+    forbidden = -(4.0 * len(tables)) * (longest + 1.0) * greatest
+    scores, at = np.empty(size), np.full(len(tables), -1)
+    k, begin = 0, 0
+    for table in tables:
+        if len(table) > 0:
+            at[k] = begin
+        for i in range(len(table)):
+            scores[begin + i] = table[i] if table[i] > -np.inf else forbidden
+        k, begin = k + 1, begin + len(table)
+    places = Places(at[0], at[1], at[2], at[3], at[4], at[5], at[6], at[7], at[8], at[9], at[10])
+    upper, lower = levels[0], levels[1]
+    return Hill(
+        kind, graph.head, graph.modifier, graph.out, graph.right, graph.into_first, graph.into, graph.pairs, graph.triples,
+        lower.steps, lower.slots, lower.runs, upper.steps, upper.slots, levels[2].steps, scores, places, single_root, least,
+        forbidden,
     )  # fmt: skip
 
 
 @kernel
-def finite(tables: Tables) -> float:
-    """Put in place of every -inf a finite score so low that no sum of others makes up for it; returns that score."""
-    greatest, parts = 1.0, 0
-    for table in tables:
-        for i in range(len(table)):
-            if table[i] > -np.inf:
-                greatest = max(greatest, abs(table[i]))
-        parts = max(parts, min(len(table), 1 << 20))
-    forbidden = -(4.0 * len(tables)) * (parts + 1.0) * greatest
-    for table in tables:
-        for i in range(len(table)):
-            if table[i] == -np.inf:
-                table[i] = forbidden
-    return forbidden
+def make_tree(words: int, arcs: int) -> Tree:
+    """Room for a tree of so many words, the root counted, among so many arcs."""
+    return Tree(
+        np.zeros(words, np.int32), np.full(words, -1, np.int32), np.zeros(arcs, np.bool_), np.zeros(words),
+        np.empty(words, np.int32), np.zeros(1, np.int32), np.zeros(words, np.int32), np.zeros(words, np.int32), np.zeros(2),
+    )  # fmt: skip
 
 
 @kernel
 def stand(hill: Hill, tree: Tree) -> float:
     """Score the tree whose arcs are in `up`: fills in the rest of it."""
-    graph = hill.graph
     tree.clock[0] = 1
     tree.changed[:] = 1
     tree.looked[:] = 0
@@ -93,7 +136,7 @@ def stand(hill: Hill, tree: Tree) -> float:
     tree.heads[0] = -1
     for m in range(1, len(tree.up)):
         tree.taken[tree.up[m]] = True
-        tree.heads[m] = graph.head[tree.up[m]]
+        tree.heads[m] = hill.head[tree.up[m]]
     score = 0.0
     for h in range(len(tree.up)):
         tree.family[h] = family_score(hill, tree, h)
@@ -102,8 +145,8 @@ def stand(hill: Hill, tree: Tree) -> float:
 
 
 @inline_kernel
-def _of(table: Floats, i: int) -> float:
-    return table[i] if len(table) > 0 else 0.0
+def _of(scores: Floats, place: int, i: int) -> float:
+    return scores[place + i] if place >= 0 else 0.0
 
 
 @merged_kernel
@@ -114,49 +157,48 @@ def _spine(hill: Hill, known: int, tree: Tree, h: int) -> int:
     arc = int(tree.up[h])
     if known == 1:
         return arc
-    g = hill.graph.head[arc]
-    return int(hill.levels[2].steps[tree.up[g]] + arc - hill.graph.out[g])
+    g = hill.head[arc]
+    return int(hill.top_steps[tree.up[g]] + arc - hill.out[g])
 
 
 @merged_kernel
 def family_score(hill: Hill, tree: Tree, h: int) -> float:
     """What the modifiers of h score, by `up` and `taken`. O(arcs from h)."""
-    kind, graph, tables, taken = hill.kind, hill.graph, hill.tables, tree.taken
-    upper, lower = hill.levels[0], hill.levels[1]
+    kind, at, scores, taken = hill.kind, hill.at, hill.scores, tree.taken
     p, q = _spine(hill, kind.incomplete, tree, h), _spine(hill, kind.complete, tree, h)
-    out = graph.out[h]
-    first_pair = graph.pairs[out]
+    out = hill.out[h]
+    first_pair = hill.pairs[out]
     score = 0.0
     for side in range(2):
-        begin, end = (graph.right[h], graph.out[h + 1]) if side == 1 else (out, graph.right[h])
+        begin, end = (hill.right[h], hill.out[h + 1]) if side == 1 else (out, hill.right[h])
         far, farther, pair = -1, -1, np.int64(0)  # the last arc met, the one before it, and their pair
         for b in range(begin, end):
             if not taken[b]:
                 continue
-            step = lower.steps[p] + b - out
-            score += tables.step[step]
+            step = hill.steps[p] + b - out
+            score += scores[at.step + step]
             if far < 0:
-                score += _of(tables.first, step)
+                score += _of(scores, at.first, step)
             elif kind.siblings > 0:
-                pair = graph.pairs[b] + far - begin
-                slot = lower.slots[p] + pair - first_pair
-                score += _of(tables.pair, pair) + _of(tables.slot, slot)
+                pair = hill.pairs[b] + far - begin
+                slot = hill.slots[p] + pair - first_pair
+                score += _of(scores, at.pair, pair) + _of(scores, at.slot, slot)
                 if farther < 0:
-                    score += _of(tables.second, slot)
+                    score += _of(scores, at.second, slot)
                 elif kind.siblings > 1:
-                    triple = graph.triples[pair] + farther - begin
-                    score += _of(tables.triple, triple)
-                    score += _of(tables.run, lower.runs[p] + triple - graph.triples[first_pair])
+                    triple = hill.triples[pair] + farther - begin
+                    score += _of(scores, at.triple, triple)
+                    score += _of(scores, at.run, hill.runs[p] + triple - hill.triples[first_pair])
             farther, far = far, b
         if far >= 0:
-            step = upper.steps[q] + far - out
-            score += _of(tables.last, step)
+            step = hill.outer_steps[q] + far - out
+            score += _of(scores, at.last, step)
             if farther < 0:
-                score += _of(tables.only, step)
+                score += _of(scores, at.only, step)
             else:
-                score += _of(tables.last_pair, upper.slots[q] + pair - first_pair)
+                score += _of(scores, at.last_pair, hill.outer_slots[q] + pair - first_pair)
         elif h > 0:
-            score += _of(tables.none, 2 * tree.up[h] + side)
+            score += _of(scores, at.none, 2 * tree.up[h] + side)
     return score
 
 
@@ -174,7 +216,7 @@ def set_arc(hill: Hill, tree: Tree, m: int, arc: int) -> None:
     tree.taken[tree.up[m]] = False
     tree.taken[arc] = True
     tree.up[m] = arc
-    tree.heads[m] = hill.graph.head[arc]
+    tree.heads[m] = hill.head[arc]
 
 
 @merged_kernel
@@ -183,25 +225,30 @@ def below_score(hill: Hill, tree: Tree, m: int, anew: bool) -> float:
 
     anew: whether they are scored as `up` and `taken` have it, or as they were scored last.
     """
-    if hill.kind.complete == 0 and len(hill.tables.none) == 0:
+    if hill.kind.complete == 0 and hill.at.none < 0:
         return 0.0
-    score = family_score(hill, tree, m) if anew else tree.family[m]
-    if hill.kind.complete > 1:
-        for b in range(hill.graph.out[m], hill.graph.out[m + 1]):
-            if tree.taken[b]:
-                c = hill.graph.modifier[b]
-                score += family_score(hill, tree, c) if anew else tree.family[c]
-    return score
+    score, b, end = 0.0, hill.out[m], hill.out[m + 1] if hill.kind.complete > 1 else hill.out[m]
+    word = m
+    while True:  # one place that scores a family: it is copied wherever it stands
+        score += family_score(hill, tree, word) if anew else tree.family[word]
+        while b < end and not tree.taken[b]:
+            b += 1
+        if b >= end:
+            return score
+        word = hill.modifier[b]
+        b += 1
 
 
-@merged_kernel
+@kernel
 def refresh(hill: Hill, tree: Tree, word: int, all_below: bool) -> None:
     """Score a word's family anew, and if asked for those that know the arc into it."""
-    tree.family[word] = family_score(hill, tree, word)
-    tree.changed[word] = tree.clock[0]
-    if all_below and hill.kind.complete > 1:
-        for b in range(hill.graph.out[word], hill.graph.out[word + 1]):
-            if tree.taken[b]:
-                c = hill.graph.modifier[b]
-                tree.family[c] = family_score(hill, tree, c)
-                tree.changed[c] = tree.clock[0]
+    b, end = hill.out[word], hill.out[word + 1] if all_below and hill.kind.complete > 1 else hill.out[word]
+    while True:
+        tree.family[word] = family_score(hill, tree, word)
+        tree.changed[word] = tree.clock[0]
+        while b < end and not tree.taken[b]:
+            b += 1
+        if b >= end:
+            return
+        word = hill.modifier[b]
+        b += 1
