@@ -26,6 +26,7 @@ PRUNINGS = ("heads", "trees", "projective")
 LEARNERS = ("mira", "perceptron", "log-linear", "max-margin")
 OPTIMISERS = ("online", "sgd", "adagrad", "eg", "batch-eg", "lbfgs", "cg")
 _THRESHOLD = -math.log(0.002)
+_RANK = 50  # of the tensor of full models
 
 # Bits of the tables of weights of the pruner, of the arcs, of the labels and of the tags.
 _SIZES: dict[str, dict[str, int]] = {
@@ -60,7 +61,7 @@ _SIZES: dict[str, dict[str, int]] = {
 @click.option(
     "--model", type=click.Choice(["first", "second", "third", "full"]),
     help="Instead of --order: what is scored, first, second or third order; full: third order with far parts and features of whole "
-    "trees, found by hill climbing.",
+    "trees, found by hill climbing, and a tensor.",
 )  # fmt: skip
 @click.option(
     "--decoder", type=click.Choice(["climb"]),
@@ -68,7 +69,7 @@ _SIZES: dict[str, dict[str, int]] = {
 )  # fmt: skip
 @click.option(
     "--restarts", type=click.IntRange(1), metavar="K",
-    help="Of hill climbing for a sentence in training: it ends after so many runs without a better tree.  [default: 50]",
+    help="Of hill climbing for a sentence in training: it ends after so many runs without a better tree.  [default: 10]",
 )  # fmt: skip
 @click.option("--projective", is_flag=True, help="Only trees whose arcs do not cross, found by a chart.")
 @click.option(
@@ -133,8 +134,9 @@ _SIZES: dict[str, dict[str, int]] = {
     "auto for the smallest class that covers 99% of TRAIN (as `arcwise analyze` tells).",
 )  # fmt: skip
 @click.option(
-    "--tensor", "rank", type=click.IntRange(0), default=0, show_default=True, metavar="RANK",
-    help="Also learn a low-rank tensor of the words of an arc (50 is a good rank); with mira only.",
+    "--tensor", "rank", type=click.IntRange(0), metavar="RANK",
+    help="Also learn a low-rank tensor of the words of an arc (50 is a good rank); with mira only.  [default: 0, none; with --model "
+    "full 50]",
 )  # fmt: skip
 @click.option(
     "--size", type=click.Choice(list(_SIZES)), default="normal", show_default=True,
@@ -164,7 +166,7 @@ def command(
     pruning: str | None,
     form: str | None,
     size: str,
-    rank: int,
+    rank: int | None,
     skip_bad: bool,
     jobs: int,
     resume: bool,
@@ -250,6 +252,8 @@ def command(
         settings["threshold"] = -math.log(beam) if beam > 0 else math.inf
     if pruning is not None:
         settings["pruning"] = pruning
+    if rank is None:
+        rank = _RANK if model == "full" and options["learner"] == "mira" else 0
     given["settings"] = Settings(**settings, tensor=rank)
     started = perf_counter()
     try:

@@ -44,7 +44,7 @@ class Learner(NamedTuple):
 
     cost: float
     limit: float
-    far: float = 0.4
+    far: float = 0.3
 
 
 LEARNERS = {"mira": Learner(cost=1.0, limit=0.01), "perceptron": Learner(cost=0.0, limit=0.0)}

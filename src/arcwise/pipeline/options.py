@@ -19,7 +19,7 @@ from arcwise.learning.trainers import (
     check_oracle,
     check_tensor,
 )
-from arcwise.pipeline.model import BELIEFS, Settings
+from arcwise.pipeline.model import BELIEFS, FULL, Settings
 from arcwise.search.climbing import TRAINING_RESTARTS
 
 LABEL_STAGES = ("both", "joint", "after")
@@ -114,7 +114,7 @@ class Options:
         """Learner, optimiser, rate and penalty, as given or by default."""
         optimiser = self.optimiser or OPTIMISERS[self.learner][0]
         rate, penalty = DEFAULTS[self.learner, optimiser]
-        if (self.settings.dual or self.settings.climb) and self.learner == "mira":
+        if (self.settings.dual or self.settings.search == FULL) and self.learner == "mira":
             rate = DUAL_RATE
         return Choices(self.learner, optimiser, self.rate or rate, self.penalty or penalty)
 

@@ -145,7 +145,7 @@ def _own_scores(parts: PartChart) -> Floats:
 
 def _proved(parts: PartChart, S: Floats) -> Parse | None:
     """A tree with a bound on all trees: of arcs alone the best, else what dual decomposition finds soon, if it finds any."""
-    if not any(parts.kind):
+    if not any(len(table) for table in parts.tables[1:]):
         heads = np.empty(len(S), np.int32)
         if spanning_tree(S, parts.single_root, make_search_room(len(S) - 1), heads) != FOUND:
             raise parts.no_tree()

@@ -47,7 +47,7 @@ from arcwise.sums.wilson import begin_draws, draw_tree
 STARTS = ("best-first", "first-order", "uniform", "best")
 BEST_FIRST, FIRST_ORDER, UNIFORM, BEST = range(4)
 # In a row without a better tree, unless told otherwise; 300 in training, as the paper has it, make no better models.
-RESTARTS, TRAINING_RESTARTS = 100, 50
+RESTARTS, TRAINING_RESTARTS = 100, 10
 _SHARPNESS = 5.0
 FINALISTS = 4  # trees of the runs that climb on by the score of whole trees
 _ENOUGH = 64  # changes seen before what they gained tells what others may gain
