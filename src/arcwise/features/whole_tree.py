@@ -51,14 +51,18 @@ class Far(NamedTuple):
     bits: int
 
 
+_NOTHING = np.empty(0, np.int32)
+NO_FAR = Far(WordClasses(_NOTHING, _NOTHING, _NOTHING, _NOTHING), 0, 0)
+
+
 def group_bits(names: str) -> int:
     """The groups that are named, as bits; ValueError for a name that is none.
 
     >>> group_bits("chain span")
     5
     """
-    if others := sorted({*names.split()} - {*GROUP_NAMES}):
-        raise ValueError(f"whole_tree {others[0]!r}, expected some of {', '.join(GROUP_NAMES)}")
+    if {*names.split()} - {*GROUP_NAMES} or not names.split():
+        raise ValueError(f"whole_tree {names!r}, expected some of {', '.join(GROUP_NAMES)}")
     return sum(1 << GROUP_NAMES.index(name) for name in {*names.split()})
 
 

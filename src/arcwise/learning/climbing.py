@@ -58,7 +58,7 @@ def climbing_epoch(
     for s in order.tolist():
         lesson, known = begin_lesson(corpus, pruned, s, search, space, training, scratch)
         whole = None
-        if space.far is not None:
+        if far_size(space) > 0:
             words = corpus.numbers[corpus.starts[s] : corpus.starts[s + 1]]
             whole = make_whole_tree(words, scratch.tokens, space.far, training.weights[-far_size(space) :])
         for completing in (True, False):

@@ -20,7 +20,7 @@ from arcwise.features.part_templates import PartTemplates
 from arcwise.features.parts import PartTokens, hash_part_tokens, make_part_tokens
 from arcwise.features.templates import Templates
 from arcwise.features.tokens import Tokens, hash_tokens, longest_sentence, make_tokens
-from arcwise.features.whole_tree import Far
+from arcwise.features.whole_tree import NO_FAR, Far
 from arcwise.kernels import kernel
 from arcwise.learning.corpus import Corpus
 from arcwise.learning.pruned import PrunedCorpus
@@ -53,7 +53,7 @@ class Space(NamedTuple):
     without part templates no parts.
 
     allowed: bool (2, labels), the labels that an arc from the root and one from a word may have. far: the features of far parts and
-    whole trees, if there are any.
+    whole trees, of which there may be no groups.
     """
 
     templates: Templates
@@ -62,7 +62,7 @@ class Space(NamedTuple):
     label_bits: int
     part_bits: int
     allowed: NDArray[np.bool_]
-    far: Far | None = None
+    far: Far = NO_FAR
 
 
 @kernel
@@ -76,7 +76,7 @@ def space_size(space: Space) -> int:
 @kernel
 def far_size(space: Space) -> int:
     """How many of them are of far parts and whole trees: the last ones."""
-    return 1 << space.far.bits if space.far is not None else 0
+    return 1 << space.far.bits if space.far.groups > 0 else 0
 
 
 @kernel

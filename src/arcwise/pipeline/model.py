@@ -31,7 +31,7 @@ from arcwise.features.part_templates import (
 )
 from arcwise.features.templates import ARCS, COARSE, LABELS, compile_templates
 from arcwise.features.tensor import DISTANCES, WORDS, Tensor, compile_words, unpack_tensor
-from arcwise.features.whole_tree import WHOLE_TREE, Far, far_of, group_bits
+from arcwise.features.whole_tree import NO_FAR, WHOLE_TREE, Far, far_of, group_bits
 from arcwise.parts.tables import Kind
 from arcwise.pipeline.sentences import FORBIDDEN, Weights
 from arcwise.search.chart import CHARTS
@@ -211,9 +211,9 @@ class Settings:
         groups = tuple(text if has else "" for text, has in zip(groups, scored.groups, strict=True))
         return compile_part_templates(words, *groups)._replace(nulls=scored.nulls)
 
-    def far(self, words: Vocabulary) -> Far | None:
-        """The features of far parts and whole trees, if there are any."""
-        return far_of(words, self.whole_tree, self.part_bits) if self.search == FULL else None
+    def far(self, words: Vocabulary) -> Far:
+        """The features of far parts and whole trees."""
+        return far_of(words, self.whole_tree, self.part_bits) if self.search == FULL else NO_FAR
 
     @property
     def _part_templates(self) -> tuple[str, str, str, str, str]:
@@ -277,7 +277,7 @@ class Model:
             score_unit=float(self.arrays["scales"][1]),
             pruning=PRUNINGS[settings.pruning],
             shape=ANY if settings.projective else read_shape(settings.shape),
-            far=None if far is None else (far, self.arrays["far"].astype(np.float32)),
+            far=(far, self.arrays["far"].astype(np.float32)) if settings.search == FULL else None,
             climb=settings.climb,
             tensor=self._tensor(),
             parts=PartWeights(
