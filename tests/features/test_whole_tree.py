@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 from arcwise.features.attributes import COLUMNS, FORM, UPOS, Vocabulary
-from arcwise.features.far_features import most_whole_features, outside
+from arcwise.features.far_features import GROUP_NAMES, most_whole_features, outside
 from arcwise.features.templates import compile_templates
 from arcwise.features.tokens import hash_tokens, make_tokens
 from arcwise.features.whole_tree import (
     Far,
     WholeTree,
     find_shape,
+    group_bits,
     make_shape,
     make_whole_tree,
     score_whole_tree,
@@ -77,6 +78,24 @@ def test_the_score_is_the_sum_of_the_weights_whatever_was_scored_before(words, d
         again = score_whole_tree(whole_of(numbers, weights), heads, True)
         count = whole_tree_features(whole, heads, indices)
         assert found == again == weights[indices[:count]].astype(np.int64).sum()
+
+
+def test_groups_can_be_left_out():
+    rng, numbers = np.random.default_rng(1), sentence(9)
+    weights = rng.integers(-9, 10, 1 << BITS).astype(np.float32)
+    heads, indices = random_tree(rng, 9), np.empty(most_whole_features(9), np.uint32)
+    found, counts = [], []
+    for group in range(len(GROUP_NAMES)):
+        whole = whole_of(numbers, weights, 1 << group)
+        found.append(score_whole_tree(whole, heads, True))
+        counts.append(whole_tree_features(whole, heads, indices))
+    everything = whole_of(numbers, weights)
+    assert sum(found) == score_whole_tree(everything, heads, True)
+    assert sum(counts) == whole_tree_features(everything, heads, indices)
+    assert min(counts) > 0
+    for names in ("chains", "", "chain none"):
+        with pytest.raises(ValueError, match="expected some of chain, family, span, tree"):
+            group_bits(names)
 
 
 def test_shapes_are_those_of_the_tree():

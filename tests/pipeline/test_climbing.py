@@ -126,6 +126,8 @@ def test_what_full_models_cannot_do_is_said(full):
         Settings(search=FULL)
     with pytest.raises(InputError, match="with hill climbing"):
         Settings(search="model1", climb=True, pruning="projective")
+    with pytest.raises(InputError, match="expected some of chain"):
+        Settings(search=FULL, climb=True, whole_tree="chain all")
     with pytest.raises(InputError, match="shape"):
         Settings(search=FULL, climb=True, shape="2")
     with pytest.raises(ArcwiseError, match="hill climbing finds single trees"):

@@ -63,6 +63,16 @@ def test_no_change_of_one_head_betters_the_tree(kind, single_root, data):
     assert max(of_near, default=-np.inf) <= parse.score + case.tolerance
 
 
+@pytest.mark.parametrize("table", ["first", "none"])
+def test_a_bound_knows_tables_that_need_no_chart_of_their_own(table):
+    extra = np.zeros(naive.shape(table, 4))
+    extra[(3, 1) if table == "first" else np.s_[:]] = 1.0
+    parse = arcwise.decode(Scores(arcs=np.zeros((5, 5)), **{table: extra}), decoder="climb", start="uniform")
+    _, of_trees = table_scores({"arcs": np.zeros((5, 5)), table: extra}, True, False)
+    assert parse.bound is None or parse.bound >= of_trees.max() - 1e-9
+    assert parse.score == pytest.approx(of_trees.max())
+
+
 @roots
 def test_all_tables_and_enough_restarts_find_the_best_tree(single_root):
     rng, n = np.random.default_rng(4), 4
