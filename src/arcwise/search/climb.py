@@ -13,9 +13,11 @@ from arcwise.errors import ArcwiseError, InputError, NoTreeError
 from arcwise.parts.tables import Floats
 from arcwise.search.climbing import (
     BEST,
+    BEST_FIRST,
     MOST,
     RESTARTS,
     STARTS,
+    UNIFORM,
     Draws,
     arc_matrix,
     climb_often,
@@ -43,7 +45,7 @@ WholeTree = Callable[[Heads], float]
 
 class ClimbOptions(NamedTuple):
     """How to climb. restarts: runs in a row without a better tree before it ends. start: one of STARTS, or the heads of a tree, from
-    which a single run is made. whole_tree: what a tree scores as a whole, beside the tables. bounded: whether to look for a bound,
+    which a single run is made; uniform by default if there is a whole_tree. whole_tree: what a tree scores as a whole, beside the tables. bounded: whether to look for a bound,
     where a search can prove one, and to stop when a tree meets it. jobs: threads for the runs, which does not change what is found.
     """
 
@@ -69,7 +71,8 @@ def check_climbing(
         raise InputError(f"restarts is {restarts!r}", expected=f"a number of runs, 1 to {MOST}")
     if not isinstance(seed, int | np.integer) or not 0 <= seed < 1 << 64:
         raise InputError(f"seed is {seed!r}", expected="a whole number from 0 to 2^64 - 1")
-    start = STARTS[0] if start is None else start
+    if start is None:  # what a tree scores as a whole need not go with the scores of its arcs
+        start = STARTS[BEST_FIRST if whole_tree is None else UNIFORM]
     if isinstance(start, str) and start not in STARTS:
         raise InputError(
             f"start is {start!r}", expected=f"{', '.join(map(repr, STARTS))}, or heads of a tree"
