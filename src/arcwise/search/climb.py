@@ -45,8 +45,9 @@ WholeTree = Callable[[Heads], float]
 
 class ClimbOptions(NamedTuple):
     """How to climb. restarts: runs in a row without a better tree before it ends. start: one of STARTS, or the heads of a tree, from
-    which a single run is made; uniform by default if there is a whole_tree. whole_tree: what a tree scores as a whole, beside the tables. bounded: whether to look for a bound,
-    where a search can prove one, and to stop when a tree meets it. jobs: threads for the runs, which does not change what is found.
+    which a single run is made; by default the first of STARTS, or uniform if there is a whole_tree: what a tree scores as a whole,
+    beside the tables. bounded: whether to look for a bound, where a search can prove one, and to stop when a tree meets it. jobs:
+    threads for the runs, which does not change what is found.
     """
 
     restarts: int = RESTARTS
