@@ -24,7 +24,7 @@ from arcwise.search.spanning_tree import make_room
 
 # The columns of a report: runs, the one that found the tree, different trees they ended in, heads changed.
 RUNS, BEST_RUN, TOPS, CHANGES = range(4)
-_LEAST = 0.5  # scores are whole numbers: a better tree is better by 1 at least
+_LEAST, _LEAST_WHOLE = 0.5, 1e-3  # scores of tables are whole numbers: a better tree is better by 1 at least
 _NO_HEADS = np.empty(0, np.int32)
 _PRIME = np.uint64(0x100000001B3)
 
@@ -96,7 +96,14 @@ def parse_by_climbing(
         if not found:
             continue
         whole = None if weights.far is None else make_whole_tree(words, tokens, *weights.far)
-        hill = make_hill(weights.kind, graph, levels, tables, weights.single_root, _LEAST)
+        hill = make_hill(
+            weights.kind,
+            graph,
+            levels,
+            tables,
+            weights.single_root,
+            _LEAST if whole is None else _LEAST_WHOLE,
+        )
         up = np.zeros(end - first, np.int32)
         start = begin_at[first:end] if climbing.starts == BEST_FIRST else _NO_HEADS
         climbed, _ = climb_sentence(

@@ -226,10 +226,10 @@ class Model:
 
     names: the labels. single_root: whether trees have exactly one root. facts: what the training saw and reached, for people.
     arrays: `keys` uint64, the vocabulary; `coarse` int8 (2^coarse_bits); `arcs` int8 (2^arc_bits); `labels` int8 (2^label_bits,
-    labels); `parts` int8 (2^part_bits), if higher parts are scored, and `far` like it, if far parts and whole trees are; `final` like
-    labels, for the labels of a known tree, absent if these are not learned; `allowed` bool (2, labels), the labels an arc from the
-    root and from a word may have; `scales`
-    float32, the units of coarse, of arcs and labels, and of final; `tensor_heads`, `tensor_modifiers` int8 (2^tensor_bits, rank) and
+    labels); `parts` int8 (2^part_bits), if higher parts are scored, and `far` like it, if far parts and whole trees are, with
+    `far_scale` float32 (1), its unit; `final` like labels, for the labels of a known tree, absent if these are not learned;
+    `allowed` bool (2, labels), the labels an arc from the root and from a word may have; `scales` float32, the units of coarse, of
+    arcs, labels and parts, and of final; `tensor_heads`, `tensor_modifiers` int8 (2^tensor_bits, rank) and
     `tensor_distances` float32, if there is a tensor. tokeniser, tagger: what comes before the parser, None if these
     were not learned. temperature, label_temperature: by which scores of trees and of labels become probabilities; the latter is None
     if it was not fitted.
@@ -254,7 +254,6 @@ class Model:
             name: _laid_out(self.arrays[name], width) for name in {"labels", "final"} & self.arrays.keys()
         }
         settings = self.settings
-        far = settings.far(self.vocabulary())
         return Weights(
             templates=compile_templates(settings.coarse, settings.arcs, settings.labels),
             coarse=_laid_out(self.arrays["coarse"][:, None], 1)[:, 0],
@@ -277,7 +276,7 @@ class Model:
             score_unit=float(self.arrays["scales"][1]),
             pruning=PRUNINGS[settings.pruning],
             shape=ANY if settings.projective else read_shape(settings.shape),
-            far=(far, self.arrays["far"].astype(np.float32)) if settings.search == FULL else None,
+            far=self._far(),
             climb=settings.climb,
             tensor=self._tensor(),
             parts=PartWeights(
@@ -286,6 +285,13 @@ class Model:
                 settings.part_bits,
             ),
         )
+
+    def _far(self) -> tuple[Far, NDArray[np.float32]] | None:
+        """The features of far parts and whole trees and their weights, in units of all others, if there are any."""
+        if self.settings.search != FULL:
+            return None
+        scale = self.arrays["far_scale"][0] / self.arrays["scales"][1]
+        return self.settings.far(self.vocabulary()), self.arrays["far"] * np.float32(scale)
 
     def _tensor(self) -> Tensor | None:
         """The low-rank tensor, if there is one, with ranks of zeros that fill up vector registers."""
@@ -474,6 +480,7 @@ def _check(model: Model) -> None:
         expected["parts"] = (np.int8, (1 << settings.part_bits,))
     if settings.search == FULL:
         expected["far"] = (np.int8, (1 << settings.part_bits,))
+        expected["far_scale"] = (np.float32, (1,))
     if settings.tensor:
         for name in ("tensor_heads", "tensor_modifiers"):
             expected[name] = (np.int8, (1 << settings.tensor_bits, settings.tensor))
@@ -487,7 +494,10 @@ def _check(model: Model) -> None:
     for temperature in (model.temperature, model.label_temperature):
         if temperature is not None and not 0 < temperature < np.inf:
             raise ValueError(f"a temperature is {temperature}, expected a positive number")
-    if not (np.isfinite(model.arrays["scales"]).all() and (model.arrays["scales"] > 0).all()):
+    scales = np.concatenate(
+        [model.arrays["scales"], model.arrays["far_scale"] if settings.search == FULL else []]
+    )
+    if not (np.isfinite(scales).all() and (scales > 0).all()):
         raise ValueError("a scale is not a positive number")
     if settings.tensor and not np.abs(model.arrays["tensor_distances"]).max() <= _MOST_OF_TENSOR:
         raise ValueError("a number of the tensor is not finite, or too large")

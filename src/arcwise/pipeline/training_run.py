@@ -158,16 +158,18 @@ class TrainingRun:
             Progress(stage, before + state.epoch + 1, epochs, share, error)
         )
         error = trainer.epoch(lambda: self._parts("trees", state.epoch))
-        both, unit = quantise(trainer.weights())
-        arcs = 1 << settings.arc_bits
+        weights, arcs = trainer.weights(), 1 << settings.arc_bits
         end = arcs + (len(self.data.names) << settings.label_bits)
+        far = end + (1 << settings.part_bits if settings.higher else 0)
+        both, unit = quantise(weights[:far])
         labels = both[arcs:end].reshape(-1, len(self.data.names))
         scales = np.array([state.best["scales"][0], unit, unit], np.float32)
         found = state.best | {"arcs": both[:arcs].copy(), "labels": labels, "scales": scales}
         if settings.higher:
-            found["parts"] = both[end : end + (1 << settings.part_bits)].copy()
-        if settings.search == FULL:
-            found["far"] = both[end + (1 << settings.part_bits) :].copy()
+            found["parts"] = both[end:].copy()
+        if settings.search == FULL:  # which are so small that in units of the others most would be 0
+            found["far"], far_unit = quantise(weights[far:])
+            found["far_scale"] = np.array([far_unit], np.float32)
         if settings.tensor:
             found |= pack_tensor(**trainer.tensor())
         return found, error
