@@ -1,0 +1,111 @@
+"""The commands of `arcwise experiment` for hill climbing: the tables and figures of Zhang et al. 2014."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from arcwise.cli.experiment_tables import (
+    grow_table,
+    models_option,
+    show_table,
+    table_option,
+    treebanks_argument,
+    write_option,
+)
+from arcwise.cli.terminal import jobs_option, say
+
+if TYPE_CHECKING:
+    from arcwise.experiments.tables import Rows
+
+_epochs = click.option(
+    "--epochs", type=click.IntRange(1), default=20, show_default=True,
+    help="Of training, at most; it ends after three without a better LAS on dev, and the best is kept.",
+)  # fmt: skip
+_restarts = click.option(
+    "--restarts", type=click.IntRange(1), default=100, show_default=True,
+    help="Runs in a row without a better tree after which a sentence is done.",
+)  # fmt: skip
+_plot = click.option(
+    "--plot", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE.png|svg|pdf",
+    help="Where to draw it. Needs Matplotlib: pip install 'arcwise[plot]'.",
+)  # fmt: skip
+
+
+@click.command()
+@treebanks_argument
+@table_option
+@write_option
+@_epochs
+@models_option
+@_restarts
+@_plot
+@jobs_option
+def full(
+    treebanks: tuple[Path, ...], output: Path, write: Path | None, epochs: int, models: Path | None, restarts: int,
+    plot: Path | None, jobs: int,
+) -> None:  # fmt: skip
+    """First order, third order and the full model without and with a tensor by hill climbing, and first order exactly: accuracy on
+    the test treebanks, CPU time, and the gain of the full model by the length of sentences, as in table 4 and figure 4 of Zhang et
+    al. 2014.
+
+    Models are trained as `arcwise train --gold-tags` does it. Where there is no file dev*, every tenth training sentence is held out
+    in its place. The table is rewritten after every treebank. A run that was stopped goes on with the models and epochs that it left.
+
+    \b
+    Example:
+      arcwise experiment full treebanks/hu_szeged treebanks/sl_sst -o full.tsv --models models --plot full.svg
+    """
+    from arcwise.experiments.full import figure_4, table_4, tables
+
+    form = _check_plot(plot)
+    rows = _grow(partial(table_4, restarts=restarts), treebanks, output, write, epochs, models, jobs, "full")
+    show_table(list(tables(rows)), "full", write)
+    if plot is not None:
+        _draw(figure_4(_without_mean(rows), form), plot)
+
+
+def _grow(
+    table: Callable[..., Iterator[Rows]], treebanks: tuple[Path, ...], output: Path, write: Path | None, epochs: int,
+    models: Path | None, jobs: int, name: str, mean: bool = True,
+) -> Rows:  # fmt: skip
+    """As `grow_table`, of treebanks that need no development file."""
+    from arcwise.experiments.climbing_models import files_of
+
+    return grow_table(table, treebanks, output, write, epochs, models, jobs, name, files_of, mean)
+
+
+def _without_mean(rows: Rows) -> Rows:
+    return dict(list(rows.items())[:-1])
+
+
+def _check_plot(plot: Path | None) -> str:
+    """The form of a picture. What is wrong with it must not be found out at the end only."""
+    from arcwise.draw.climbing import WHAT
+    from arcwise.draw.figures import FORMS, check_form
+    from arcwise.errors import InputError
+
+    if plot is None:
+        return ""
+    form = plot.suffix[1:].lower()
+    if form not in FORMS:
+        raise click.UsageError(f"--plot {plot}: expected a name that ends in .png, .svg or .pdf")
+    if not plot.parent.is_dir():
+        raise InputError("no such folder", file=str(plot.parent))
+    check_form(form, WHAT)
+    return form
+
+
+def _draw(picture: bytes, plot: Path) -> None:
+    from arcwise.treebank.writing import open_output
+
+    with open_output(plot) as file:
+        file.write(picture)
+    say(f"drew {plot}")
+
+
+CLIMBING = (full,)
