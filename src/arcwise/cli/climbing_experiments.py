@@ -64,9 +64,9 @@ def full(
 
     form = _check_plot(plot)
     rows = _grow(partial(table_4, restarts=restarts), treebanks, output, write, epochs, models, jobs, "full")
-    show_table(list(tables(rows)), "full", write)
     if plot is not None:
         _draw(figure_4(_without_mean(rows), form), plot)
+    show_table(list(tables(rows)), "full", write)
 
 
 def _grow(

@@ -40,8 +40,9 @@ def gain_picture(gains: Mapping[str, Mapping[str, float]], form: str) -> bytes:
         axes.axhline(0, color="black", linewidth=0.8)
         axes.set_xticks(places, [visible(name) for name in gains], rotation=30, ha="right")
         axes.grid(False, axis="x")
+        axes.set_axisbelow(True)
         axes.set_ylabel("gain of the full model (points of UAS)")
-        axes.legend()
+        axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=len(groups))
 
     return render(draw, form, WHAT)
 
@@ -54,30 +55,34 @@ def restart_picture(
 ) -> bytes:
     """Two panels: scores against the number of runs, and UAS against the seconds that a token takes.
 
-    runs: of which each curve has a score, as a share of the best one, by name. trade: by name, seconds and UAS for numbers of runs.
+    runs: of which each curve has a score, in percent of the best one, by name. trade: by name, seconds and UAS for numbers of runs.
 
-    >>> restart_picture([1, 10], {"hu, over 15 words": [0.9, 1.0]}, {"hu": ([1e-4, 1e-3], [80.0, 82.5])}, "svg")[:5]
+    >>> restart_picture([1, 10], {"hu, over 15 words": [98.9, 100.0]}, {"hu": ([1e-4, 1e-3], [80.0, 82.5])}, "svg")[:5]
     b'<?xml'
     """
 
     def draw(figure: Figure) -> None:
-        figure.set_size_inches(11, 4.0)
+        from matplotlib.ticker import NullFormatter
+
+        figure.set_size_inches(13, 4.0)
         scores, speed = figure.subplots(1, 2)
         for at, (name, values) in enumerate(curves.items()):
             scores.plot(runs, values, _LINES[at % 4], color=_colour(at, len(curves)), label=visible(name))
         scores.set_xscale("log")
         scores.xaxis.set_major_formatter("{x:,.0f}")
         scores.set_xlabel("runs")
-        scores.set_ylabel("score of the tree (share of the best)")
+        scores.set_ylabel("score of the tree (% of the best)")
         for at, (name, (seconds, accuracy)) in enumerate(trade.items()):
             speed.plot(
                 seconds, accuracy, f"o{_LINES[at % 4]}", color=_colour(at, len(trade)), label=visible(name)
             )
         speed.set_xscale("log")
+        speed.xaxis.set_major_formatter("{x:g}")
+        speed.xaxis.set_minor_formatter(NullFormatter())
         speed.set_xlabel("CPU seconds a token")
         speed.set_ylabel("UAS")
         for axes in (scores, speed):
-            axes.legend(loc="lower right", fontsize=7)
+            axes.legend(loc="upper left", bbox_to_anchor=(1, 1), fontsize=7)
 
     return render(draw, form, WHAT)
 
