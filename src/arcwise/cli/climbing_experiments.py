@@ -94,6 +94,27 @@ def climbing(
     show_table(list(tables(rows)), "climbing", write)
 
 
+@click.command()
+@treebanks_argument
+@table_option
+@write_option
+@_epochs
+@models_option
+@jobs_option
+def optima(
+    treebanks: tuple[Path, ...], output: Path, write: Path | None, epochs: int, models: Path | None, jobs: int
+) -> None:
+    """How many local optima the test sentences have under first-order models trained by climbing, and how often 300 runs from trees
+    drawn uniformly find the best tree, as in table 2 of Zhang et al. 2014. The models are those of `arcwise experiment full`.
+
+    Where there is no file dev*, every tenth training sentence is held out in its place.
+    """
+    from arcwise.experiments.optima import table, table_2
+
+    rows = _grow(table_2, treebanks, output, write, epochs, models, jobs, "optima", mean=False)
+    show_table(list(table(rows)), "optima", write)
+
+
 def _grow(
     table: Callable[..., Iterator[Rows]], treebanks: tuple[Path, ...], output: Path, write: Path | None, epochs: int,
     models: Path | None, jobs: int, name: str, mean: bool = True,
@@ -133,4 +154,4 @@ def _draw(picture: bytes, plot: Path) -> None:
     say(f"drew {plot}")
 
 
-CLIMBING = (full, climbing)
+CLIMBING = (full, climbing, optima)
