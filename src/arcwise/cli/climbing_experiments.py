@@ -115,6 +115,31 @@ def optima(
     show_table(list(table(rows)), "optima", write)
 
 
+@click.command()
+@treebanks_argument
+@table_option
+@write_option
+@_epochs
+@models_option
+@_restarts
+@jobs_option
+def starts(
+    treebanks: tuple[Path, ...], output: Path, write: Path | None, epochs: int, models: Path | None, restarts: int, jobs: int
+) -> None:  # fmt: skip
+    """Where climbing begins: at the first-order best tree only, at trees drawn uniformly, or at trees drawn from the first-order
+    distribution; UAS of these and of what is found, as in table 5 of Zhang et al. 2014. The models are those of `arcwise experiment
+    full`.
+
+    Where there is no file dev*, every tenth training sentence is held out in its place.
+    """
+    from arcwise.experiments.starts import table_5, tables
+
+    rows = _grow(
+        partial(table_5, restarts=restarts), treebanks, output, write, epochs, models, jobs, "starts"
+    )
+    show_table(list(tables(rows)), "starts", write)
+
+
 def _grow(
     table: Callable[..., Iterator[Rows]], treebanks: tuple[Path, ...], output: Path, write: Path | None, epochs: int,
     models: Path | None, jobs: int, name: str, mean: bool = True,
@@ -154,4 +179,4 @@ def _draw(picture: bytes, plot: Path) -> None:
     say(f"drew {plot}")
 
 
-CLIMBING = (full, climbing, optima)
+CLIMBING = (full, climbing, optima, starts)
