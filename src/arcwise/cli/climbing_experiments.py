@@ -174,6 +174,27 @@ def restarts(
     show_table(list(tables(rows)), "restarts", write)
 
 
+@click.command()
+@treebanks_argument
+@table_option
+@write_option
+@_epochs
+@models_option
+@jobs_option
+def independent(
+    treebanks: tuple[Path, ...], output: Path, write: Path | None, epochs: int, models: Path | None, jobs: int
+) -> None:
+    """The head of every word on its own against trees, first order, each trained with its own search and the same features: UAS on
+    the test treebanks, as in table 1 of Zhang et al. 2014.
+
+    Where there is no file dev*, every tenth training sentence is held out in its place.
+    """
+    from arcwise.experiments.independent import table_1, tables
+
+    rows = _grow(table_1, treebanks, output, write, epochs, models, jobs, "independent")
+    show_table(list(tables(rows)), "independent", write)
+
+
 def _grow(
     table: Callable[..., Iterator[Rows]], treebanks: tuple[Path, ...], output: Path, write: Path | None, epochs: int,
     models: Path | None, jobs: int, name: str, mean: bool = True,
@@ -213,4 +234,4 @@ def _draw(picture: bytes, plot: Path) -> None:
     say(f"drew {plot}")
 
 
-CLIMBING = (full, climbing, optima, starts, restarts)
+CLIMBING = (full, climbing, optima, starts, restarts, independent)
