@@ -3,34 +3,32 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from arcwise.cli.climbing_experiments import CLIMBING
+from arcwise.cli.experiment_tables import (
+    check_tables,
+    epochs_option,
+    existing_file_type,
+    file_type,
+    folder_of_models,
+    folder_type,
+    grow_table,
+    keep_last,
+    models_option,
+    show_table,
+    table_option,
+    treebanks_argument,
+    write_option,
+)
 from arcwise.cli.terminal import jobs_option, progress_bar, say
 
 if TYPE_CHECKING:
     from arcwise.experiments.learners import Outcome
-    from arcwise.experiments.tables import Rows
-
-_folder = click.Path(exists=True, file_okay=False, path_type=Path)
-_file = click.Path(dir_okay=False, path_type=Path)
-_existing_file = click.Path(exists=True, dir_okay=False, path_type=Path)
-_treebanks = click.argument("treebanks", nargs=-1, required=True, type=_folder)
-_write = click.option("--write", type=_file, help="Replace the table of this name in a Markdown file.")
-_table = click.option(
-    "-o", "--output", required=True, type=_file, metavar="TABLE.tsv", help="Where to write the table, tab-separated."
-)  # fmt: skip
-_epochs = click.option(
-    "--epochs", type=click.IntRange(1), default=8, show_default=True, help="Of training; the best is kept."
-)
-_models = click.option(
-    "--models", type=click.Path(file_okay=False, path_type=Path),
-    help="Where trained models are kept; those that are there are not trained again.  [default: where the output is]",
-)  # fmt: skip
 
 _GIVES_UP = "After which a program gives up on a sentence; the best tree so far counts."
 
@@ -50,9 +48,9 @@ def command() -> None:
 
 
 @command.command()
-@_treebanks
-@_write
-@click.option("--log", type=_file, help="Keep what is done here; what is there is not done again.")
+@treebanks_argument
+@write_option
+@click.option("--log", type=file_type, help="Keep what is done here; what is there is not done again.")
 @jobs_option
 def learners(treebanks: tuple[Path, ...], write: Path | None, log: Path | None, jobs: int) -> None:
     """Perceptron, max-margin (exponentiated gradient) and log-linear (stochastic gradient) training on projective and on all trees,
@@ -61,7 +59,7 @@ def learners(treebanks: tuple[Path, ...], write: Path | None, log: Path | None, 
     from arcwise.experiments.learners import read_log, run_all, tables
     from arcwise.treebank.writing import open_output
 
-    _check(treebanks, "learners", write)
+    check_tables(treebanks, "learners", write)
     done = {} if log is None else read_log(log)
 
     def keep() -> None:
@@ -75,31 +73,31 @@ def learners(treebanks: tuple[Path, ...], write: Path | None, log: Path | None, 
         keep()
 
     keep()
-    _show(list(tables(run_all(list(treebanks), jobs, done, tell))), "learners", write)
+    show_table(list(tables(run_all(list(treebanks), jobs, done, tell))), "learners", write)
 
 
 @command.command()
-@_treebanks
-@_write
+@treebanks_argument
+@write_option
 def duality(treebanks: tuple[Path, ...], write: Path | None) -> None:
     """How the gap between primal and dual closes under exponentiated gradient, as appendix A of Koo's thesis says; on the first 500
     training sentences of every treebank.
     """
     from arcwise.experiments.duality import gaps, table
 
-    _check(treebanks, "duality", write)
+    check_tables(treebanks, "duality", write)
     lines = [
         line for treebank in treebanks for line in (*table(treebank.resolve().name, list(gaps(treebank))), "")
     ]
-    _show(lines, "duality", write)
+    show_table(lines, "duality", write)
 
 
 @command.command()
-@_treebanks
-@_table
-@_write
-@_epochs
-@_models
+@treebanks_argument
+@table_option
+@write_option
+@epochs_option
+@models_option
 @jobs_option
 def automata(
     treebanks: tuple[Path, ...], output: Path, write: Path | None, epochs: int, models: Path | None, jobs: int
@@ -111,16 +109,16 @@ def automata(
     """
     from arcwise.experiments.automata import table_1, tables
 
-    rows = _grow(table_1, treebanks, output, write, epochs, models, jobs, "automata")
-    _show(list(tables(rows)), "automata", write)
+    rows = grow_table(table_1, treebanks, output, write, epochs, models, jobs, "automata")
+    show_table(list(tables(rows)), "automata", write)
 
 
 @command.command()
-@_treebanks
-@_table
-@_write
-@_epochs
-@_models
+@treebanks_argument
+@table_option
+@write_option
+@epochs_option
+@models_option
 @jobs_option
 def projective(
     treebanks: tuple[Path, ...], output: Path, write: Path | None, epochs: int, models: Path | None, jobs: int
@@ -131,8 +129,8 @@ def projective(
     from arcwise.experiments.projective import table_3
     from arcwise.experiments.tables import markdown
 
-    rows = _grow(table_3, treebanks, output, write, epochs, models, jobs, "projective")
-    _show(list(markdown("UAS dev", rows)), "projective", write)
+    rows = grow_table(table_3, treebanks, output, write, epochs, models, jobs, "projective")
+    show_table(list(markdown("UAS dev", rows)), "projective", write)
 
 
 @command.command()
@@ -141,28 +139,28 @@ def projective(
 @click.option(
     "--seed", type=click.IntRange(0), default=0, show_default=True, help="The same gives the same scores."
 )
-@_table
-@_write
+@table_option
+@write_option
 @jobs_option
 def random(instances: int, words: int, seed: int, output: Path, write: Path | None, jobs: int) -> None:
     """Proofs where all transitions of the automata have random scores, as in the last column of table 2 of Koo et al. 2010."""
     from arcwise.experiments.random_instances import table_2
     from arcwise.experiments.tables import markdown
 
-    _check((), "random", write)
+    check_tables((), "random", write)
     ready: dict[str, dict[str, float]] = {}
     with progress_bar() as show:
         found = table_2(instances, words, seed, jobs, lambda share: show("searching", share, 1))
-        rows = _keep_last(output, "scores", (ready := {**ready, name: row} for name, row in found))
-    _show(list(markdown(f"{instances} instances of {words} words", rows)), "random", write)
+        rows = keep_last(output, "scores", (ready := {**ready, name: row} for name, row in found))
+    show_table(list(markdown(f"{instances} instances of {words} words", rows)), "random", write)
 
 
 @command.command()
-@_treebanks
-@_table
-@_write
-@_epochs
-@_models
+@treebanks_argument
+@table_option
+@write_option
+@epochs_option
+@models_option
 @click.option(
     "--longest",
     type=click.IntRange(1),
@@ -188,16 +186,16 @@ def pricing(
     from arcwise.experiments.pricing import pricing, tables
 
     table = partial(pricing, longest_full=longest_full, longest=longest, seconds=seconds)
-    rows = _grow(table, treebanks, output, write, epochs, models, jobs, "pricing")
-    _show(list(tables(rows, longest_full, longest)), "pricing", write)
+    rows = grow_table(table, treebanks, output, write, epochs, models, jobs, "pricing")
+    show_table(list(tables(rows, longest_full, longest)), "pricing", write)
 
 
 @command.command()
-@_treebanks
-@_table
-@_write
-@_epochs
-@_models
+@treebanks_argument
+@table_option
+@write_option
+@epochs_option
+@models_option
 @click.option(
     "--part", type=click.Choice(["dev", "test"]), default="dev", show_default=True, help="Which files are parsed."
 )  # fmt: skip
@@ -216,12 +214,12 @@ def shapes(
     from arcwise.experiments.shapes import shapes, tables
 
     table = partial(shapes, part=part, nodes=nodes)
-    rows = _grow(table, treebanks, output, write, epochs, models, 1, "shapes")
-    _show(list(tables(rows, part)), "shapes", write)
+    rows = grow_table(table, treebanks, output, write, epochs, models, 1, "shapes")
+    show_table(list(tables(rows, part)), "shapes", write)
 
 
 @command.command()
-@click.argument("files", nargs=-1, required=True, type=_existing_file, metavar="TREEBANK_FILE...")
+@click.argument("files", nargs=-1, required=True, type=existing_file_type, metavar="TREEBANK_FILE...")
 @click.option(
     "-m", "--model", metavar="MODEL", default="en", show_default=True, help="One that comes with arcwise, or a file."
 )  # fmt: skip
@@ -230,9 +228,9 @@ def shapes(
     help="Labels of which a head may have one dependent; may be given several times. `nsubj:` is nsubj without subtypes.",
 )  # fmt: skip
 @click.option(
-    "-o", "--output", type=_file, metavar="TABLE.tsv", help="Where to write the table, tab-separated."
+    "-o", "--output", type=file_type, metavar="TABLE.tsv", help="Where to write the table, tab-separated."
 )
-@_write
+@write_option
 @click.option(
     "--rounds", type=click.IntRange(1), default=15, show_default=True, help="Of which times are the medians."
 )
@@ -251,24 +249,24 @@ def groups(
     from arcwise.experiments.groups import groups, tables
     from arcwise.pipeline.parser import load
 
-    _check((), "groups", write)
+    check_tables((), "groups", write)
     if output is not None:
-        _folder_of_models(output, None)  # refuses one that is not there
+        folder_of_models(output, None)  # refuses one that is not there
     parser = load(model)
     with progress_bar() as show:
         growing = groups(
             files, parser, names, rounds, retag=retag, tell=lambda share: show("parsing", share, 1)
         )
-        rows = list(growing)[-1] if output is None else _keep_last(output, "groups", growing)
-    _show(list(tables(rows, Path(model).stem, rounds, retag)), "groups", write)
+        rows = list(growing)[-1] if output is None else keep_last(output, "groups", growing)
+    show_table(list(tables(rows, Path(model).stem, rounds, retag)), "groups", write)
 
 
 @command.command()
-@click.argument("treebank", type=_folder)
-@_table
-@_write
-@_epochs
-@_models
+@click.argument("treebank", type=folder_type)
+@table_option
+@write_option
+@epochs_option
+@models_option
 @click.option(
     "--instances",
     type=click.IntRange(1),
@@ -289,27 +287,27 @@ def programs(
     """
     from arcwise.experiments.programs import table_2, tables
 
-    _check((treebank,), "programs", write)
-    folder = _folder_of_models(output, models)
+    check_tables((treebank,), "programs", write)
+    folder = folder_of_models(output, models)
     with progress_bar() as show:
         growing = table_2(
             treebank, folder, epochs, instances=instances, words=words, seconds=seconds,
             tell=lambda share: show("training and parsing", share, 1),
         )  # fmt: skip
-        rows = _keep_last(output, "search", growing)
+        rows = keep_last(output, "search", growing)
     title = f"{treebank.resolve().name} dev, {instances} random instances of {words} words"
-    _show(list(tables(title, rows)), "programs", write)
+    show_table(list(tables(title, rows)), "programs", write)
 
 
 @command.command()
-@click.argument("treebank", type=_folder)
-@click.option("-o", "--output", required=True, type=_file, help="Where to write the curves, as JSON.")
+@click.argument("treebank", type=folder_type)
+@click.option("-o", "--output", required=True, type=file_type, help="Where to write the curves, as JSON.")
 @click.option(
     "--parts", type=click.Choice(["sibling", "grandchild", "grand-sibling"]), default="sibling", show_default=True,
     help="What the automata score.",
 )  # fmt: skip
-@_epochs
-@_models
+@epochs_option
+@models_option
 def stopping(treebank: Path, output: Path, parts: str, epochs: int, models: Path | None) -> None:
     """What dual decomposition gives on the development treebank if it stops after K = 1 to 5000 iterations, as in figure 4 of Koo et
     al. 2010: accuracy, proofs, and trees that are the same as with 5000. `arcwise plot` draws the file.
@@ -317,8 +315,8 @@ def stopping(treebank: Path, output: Path, parts: str, epochs: int, models: Path
     from arcwise.evaluation.traces import write_stopping
     from arcwise.experiments.stopping import stopping
 
-    _check((treebank,), "stopping", None)
-    folder = _folder_of_models(output, models)
+    check_tables((treebank,), "stopping", None)
+    folder = folder_of_models(output, models)
     with progress_bar() as show:
         found = stopping(
             treebank, parts, folder, epochs, lambda share: show("training and parsing", share, 1)
@@ -326,72 +324,12 @@ def stopping(treebank: Path, output: Path, parts: str, epochs: int, models: Path
     write_stopping(found, output)
 
 
-def _check(treebanks: tuple[Path, ...], name: str, write: Path | None) -> None:
-    """What is wrong with the files must not be found out at the end only."""
-    from arcwise.errors import InputError
-    from arcwise.experiments.learners import treebank_files
-    from arcwise.experiments.writing import around_table
-
-    for treebank in treebanks:
-        treebank_files(treebank)
-    if len({treebank.resolve().name for treebank in treebanks}) < len(treebanks):
-        raise InputError("two treebanks of one name", expected="folders of different names")
-    if write is not None:
-        around_table(write, name)
-
-
-def _folder_of_models(output: Path, models: Path | None) -> Path:
-    """Where models are kept, made if need be."""
-    from arcwise.errors import InputError
-
-    if not output.parent.is_dir():
-        raise InputError("no such folder", file=str(output.parent))
-    folder = models or output.parent
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
-
-
-def _grow(
-    table: Callable[..., Iterator[Rows]], treebanks: tuple[Path, ...], output: Path, write: Path | None, epochs: int,
-    models: Path | None, jobs: int, name: str,
-) -> Rows:  # fmt: skip
-    """A table with a row for every treebank and their mean, trained for where need be; written whenever it has grown."""
-    from arcwise.experiments.tables import with_mean
-
-    _check(treebanks, name, write)
-    folder = _folder_of_models(output, models)
-    with progress_bar() as show:
-        growing = table(
-            list(treebanks), folder, epochs, jobs, lambda share: show("training and parsing", share, 1)
-        )
-        return _keep_last(output, "treebank", map(with_mean, growing))
-
-
-def _keep_last(output: Path, title: str, growing: Iterable[Rows]) -> Rows:
-    """Write a table whenever it has grown; returns the last."""
-    from arcwise.experiments.tables import write_table
-
-    rows: Rows = {}
-    for rows in growing:
-        write_table(output, title, rows)
-    return rows
-
-
-def _show(lines: list[str], name: str, write: Path | None) -> None:
-    from arcwise.experiments.writing import replace_table
-
-    for line in lines:
-        click.echo(line)
-    if write is not None:
-        replace_table(write, name, lines)
-
-
 @command.command()
-@click.argument("treebank", type=_folder)
-@_table
-@_write
-@_epochs
-@_models
+@click.argument("treebank", type=folder_type)
+@table_option
+@write_option
+@epochs_option
+@models_option
 @click.option(
     "--longest", type=click.IntRange(1), default=60, show_default=True, help="The most words of a sentence."
 )
@@ -404,9 +342,13 @@ def columns(
     from arcwise.experiments.column_generation import table
     from arcwise.experiments.tables import markdown
 
-    _check((treebank,), "columns", write)
-    folder = _folder_of_models(output, models)
+    check_tables((treebank,), "columns", write)
+    folder = folder_of_models(output, models)
     with progress_bar() as show:
         found = table(treebank, folder, epochs, longest, lambda share: show("training and parsing", share, 1))
-        rows = _keep_last(output, "search", found)
-    _show(list(markdown("search", rows)), "columns", write)
+        rows = keep_last(output, "search", found)
+    show_table(list(markdown("search", rows)), "columns", write)
+
+
+for _one in CLIMBING:
+    command.add_command(_one)

@@ -1,18 +1,16 @@
 """How dual decomposition converges, as pictures: of one sentence, of a treebank, and against the number of iterations allowed.
 
-Matplotlib draws them. It is imported only here and only when a picture is drawn: `pip install 'arcwise[plot]'` brings it.
+Matplotlib draws them, which is imported only when a picture is drawn (`arcwise.draw.figures`).
 """
 
 from __future__ import annotations
 
-import warnings
-from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from arcwise.draw.figures import DARK, FORMS, GREY, LIGHT, render
 from arcwise.draw.text import visible
-from arcwise.errors import ArcwiseError, InputError
 from arcwise.evaluation.traces import (
     Floats,
     SentenceTrace,
@@ -27,25 +25,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Each form, and what keeps the time out of it: the same trace gives the same bytes.
-FORMS: dict[str, dict[str, None]] = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
+__all__ = ["FORMS", "picture"]
 
-# A dark and a light colour: told apart in grey, and by their lines.
-_DARK, _LIGHT, _GREY = "#1b4965", "#e08e45", "#8a8a8a"
-_SETTINGS: dict[Any, Any] = {
-    "svg.hashsalt": "arcwise",
-    "text.parse_math": False,  # names may have dollar signs
-    "font.size": 9,
-    "axes.titlesize": 10,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "grid.color": "#e4e4e4",
-    "legend.frameon": False,
-    "lines.linewidth": 1.6,
-    "lines.markersize": 4,
-    "savefig.dpi": 150,
-}
 _ENDS = {
     "agreement": "the parts agree in iteration",
     "bound": "the bound meets the tree in iteration",
@@ -69,26 +50,16 @@ def picture(drawn: Trace | SentenceTrace | Stopping, form: str = "svg", *, unit:
     >>> picture(half, "svg")[:5]
     b'<?xml'
     """
-    if form not in FORMS:
-        raise InputError(f"form is {form!r}", expected=", ".join(map(repr, FORMS)))
-    try:
-        from matplotlib import rc_context, style
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ArcwiseError("pictures of traces need Matplotlib: pip install 'arcwise[plot]'") from None
 
-    output = BytesIO()
-    with style.context("default"), rc_context(_SETTINGS), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing from font")  # names in any script
-        figure = Figure(layout="constrained")
+    def draw(figure: Figure) -> None:
         if isinstance(drawn, SentenceTrace):
             _draw_sentence(figure, drawn, unit)
         elif isinstance(drawn, Trace):
             _draw_trace(figure, drawn)
         else:
             _draw_stopping(figure, drawn)
-        figure.savefig(output, format=form, metadata=FORMS[form])
-    return output.getvalue()
+
+    return render(draw, form, "pictures of traces")
 
 
 def _draw_sentence(figure: Figure, trace: SentenceTrace, unit: str | None) -> None:
@@ -101,10 +72,10 @@ def _draw_sentence(figure: Figure, trace: SentenceTrace, unit: str | None) -> No
     least, best = np.minimum.accumulate(bounds), np.fmax.accumulate(scores)
     dots = "." if trace.iterations <= _FEW else None
     axes.fill_between(k, least, best, color="#f0f0f0", linewidth=0)
-    axes.plot(k, bounds, color=_DARK, alpha=0.5, linewidth=0.6, marker=dots, label="dual value")
-    axes.plot(k, least, color=_DARK, label="least bound so far")
-    axes.plot(k, scores, color=_LIGHT, alpha=0.5, linewidth=0.6, marker=dots, label="score of the tree")
-    axes.plot(k, best, "--", color=_LIGHT, label="best score so far")
+    axes.plot(k, bounds, color=DARK, alpha=0.5, linewidth=0.6, marker=dots, label="dual value")
+    axes.plot(k, least, color=DARK, label="least bound so far")
+    axes.plot(k, scores, color=LIGHT, alpha=0.5, linewidth=0.6, marker=dots, label="score of the tree")
+    axes.plot(k, best, "--", color=LIGHT, label="best score so far")
     last = trace.iterations
     if trace.certified:
         label = "proved best" if trace.converged else "proved best by the finish"
@@ -128,14 +99,14 @@ def _draw_trace(figure: Figure, trace: Trace) -> None:
     dots = "." if most <= _FEW else None
 
     proved.step(
-        k, 100 * converged_after(trace), where="post", color=_DARK, marker=dots, label="dual decomposition"
+        k, 100 * converged_after(trace), where="post", color=DARK, marker=dots, label="dual decomposition"
     )
     if any(sentence.ended == "finish" for sentence in sentences):
         share = 100 * float(np.mean([sentence.certified for sentence in sentences]))
-        proved.axhline(share, color=_LIGHT, linestyle="--", label="and its finish")
+        proved.axhline(share, color=LIGHT, linestyle="--", label="and its finish")
         proved.legend(loc="lower right")
     proved.set_ylabel("sentences proved best (%)")
-    recomputed.plot(k, 100 * recomputed_share(trace), color=_DARK, marker=dots, linewidth=1)
+    recomputed.plot(k, 100 * recomputed_share(trace), color=DARK, marker=dots, linewidth=1)
     recomputed.set_ylabel("automata computed anew (%)")
     for axes in (proved, recomputed):
         _iteration_axis(axes, most, log=most > _FEW)
@@ -175,9 +146,9 @@ def _draw_stopping(figure: Figure, stopping: Stopping) -> None:
     figure.set_size_inches(6.4, 4.2)
     axes = figure.subplots()
     curves = (
-        (stopping.agreement, f"same tree as with K = {stopping.iterations[-1]:,}", _GREY, "s:"),
-        (stopping.certificates, "proved best", _LIGHT, "^--"),
-        (stopping.accuracy, "right heads (UAS)", _DARK, "o-"),
+        (stopping.agreement, f"same tree as with K = {stopping.iterations[-1]:,}", GREY, "s:"),
+        (stopping.certificates, "proved best", LIGHT, "^--"),
+        (stopping.accuracy, "right heads (UAS)", DARK, "o-"),
     )
     for percent, label, colour, line in curves:
         axes.plot(stopping.iterations, percent, line, color=colour, label=label)
