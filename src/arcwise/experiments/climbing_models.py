@@ -31,7 +31,7 @@ from arcwise.pipeline.training_run import TrainingRun
 from arcwise.treebank.block import DEPREL, FORM, Block
 from arcwise.treebank.reading import read_blocks, read_conllu
 
-EPOCHS = 20  # at most: a training ends after three without a better LAS on dev
+EPOCHS = 10  # at most: a training ends after three without a better LAS on dev
 SLACK = 0.5  # scores of models are whole numbers: a better tree is better by 1 at least
 _TENTH = 10
 _TREES = 0.9  # the share of a training, for the progress bar

@@ -100,5 +100,5 @@ def first_order_scores(corpus: Corpus, weights: Weights) -> tuple[Rows, NDArray[
     """
     rows = unknown_trees(corpus.numbers, corpus.starts)
     matrices = np.empty(int(np.square(np.diff(corpus.starts)).sum()))
-    rows.find_trees(weights._replace(climb=False, whole=None), matrices=matrices)
+    rows.find_trees(weights._replace(climb=False, far=None), matrices=matrices)
     return rows, matrices
