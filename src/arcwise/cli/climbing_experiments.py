@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from arcwise.experiments.tables import Rows
 
 _epochs = click.option(
-    "--epochs", type=click.IntRange(1), default=20, show_default=True,
+    "--epochs", type=click.IntRange(1), default=10, show_default=True,
     help="Of training, at most; it ends after three without a better LAS on dev, and the best is kept.",
 )  # fmt: skip
 _restarts = click.option(
