@@ -202,16 +202,17 @@ def test_restarts(bank: Path, models: Path) -> None:
     assert restarts.figures_5_and_6({"bank": row}, "png").startswith(b"\x89PNG")
 
 
-def test_the_best_of_more_runs_is_never_below_that_of_fewer(full: Parser, sentences: Sentences) -> None:
+def test_more_runs_find_better_trees(full: Parser, sentences: Sentences) -> None:
+    """The tables take the best that any number of runs found, since what climbs on by whole trees is chosen among more of them."""
     weights = full.model.weights()
     scores = [
         climb(sentences.corpus, weights, fixed_runs(runs, "first-order")).rows.scores for runs in (1, 30, 300)
     ]
     best = np.maximum.reduce(scores)
+    found = [(one >= best - SLACK).mean() for one in scores]
+    assert found[0] <= found[-1]
+    assert found[-1] > 0.9
     assert normalised(best, best, np.ones(TEST, np.bool_)) == 100
-    # One run more does not change what the others begin with, and finalists only get better.
-    assert (scores[0] <= best).all()
-    assert (scores[2] >= best - SLACK).mean() > 0.9
 
 
 def test_scores_that_cannot_be_divided_by() -> None:

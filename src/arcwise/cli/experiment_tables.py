@@ -86,10 +86,10 @@ def keep_last(output: Path, title: str, growing: Iterable[Rows]) -> Rows:
 
 
 def show_table(lines: list[str], name: str, write: Path | None) -> None:
-    """Print the lines, and write them into a Markdown file if there is one."""
+    """Write the lines into a Markdown file, if there is one, and print them."""
     from arcwise.experiments.writing import replace_table
 
-    for line in lines:
-        click.echo(line)
     if write is not None:
         replace_table(write, name, lines)
+    for line in lines:
+        click.echo(line)
