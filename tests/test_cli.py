@@ -19,7 +19,10 @@ from arcwise.cli.terminal import compiled_kernels, progress_bar
 from tests.pipeline.models import quick
 
 DATA = Path(__file__).parent / "data"
-COMMANDS = ["parse", "train", "evaluate", "analyze", "decode", "bench", "experiment", "plot", "warmup"]
+COMMANDS = [
+    *("parse", "train", "evaluate", "analyze", "decode", "cluster"),
+    *("bench", "experiment", "plot", "warmup"),
+]
 
 
 class Terminal(io.StringIO):

@@ -14,6 +14,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "ArcGraph": "arcwise.parts.arc_graph",
     "ArcwiseError": "arcwise.errors",
+    "Clusters": "arcwise.clusters.files",
     "HeadAutomata": "arcwise.parts.head_automata",
     "InputError": "arcwise.errors",
     "ModelError": "arcwise.errors",
@@ -23,6 +24,7 @@ _HOMES = {
     "PartScores": "arcwise.parts.arc_graph",
     "Scores": "arcwise.parts.scores",
     "Sentence": "arcwise.treebank.sentence",
+    "cluster": "arcwise.clusters.clustering",
     "decode": "arcwise.search.decode",
     "entropy": "arcwise.sums.front",
     "expected_score": "arcwise.sums.front",
@@ -32,9 +34,11 @@ _HOMES = {
     "marginals": "arcwise.sums.front",
     "max_marginals": "arcwise.sums.front",
     "min_risk": "arcwise.sums.front",
+    "read_clusters": "arcwise.clusters.files",
     "read_conllu": "arcwise.treebank.reading",
     "sample": "arcwise.sums.front",
     "train": "arcwise.pipeline.training",
+    "write_clusters": "arcwise.clusters.files",
     "write_conllu": "arcwise.treebank.writing",
 }
 
@@ -44,6 +48,10 @@ __all__ = ["__version__", *_FOLDERS, *sorted(_HOMES)]
 
 if TYPE_CHECKING:
     from arcwise import constraints as constraints
+    from arcwise.clusters.clustering import cluster as cluster
+    from arcwise.clusters.files import Clusters as Clusters
+    from arcwise.clusters.files import read_clusters as read_clusters
+    from arcwise.clusters.files import write_clusters as write_clusters
     from arcwise.errors import ArcwiseError as ArcwiseError
     from arcwise.errors import InputError as InputError
     from arcwise.errors import ModelError as ModelError

@@ -14,7 +14,10 @@ import click
 import arcwise
 
 # Each command lives in the module of its name, as a click command called `command`.
-_COMMANDS = ("parse", "train", "evaluate", "analyze", "decode", "bench", "experiment", "plot", "warmup")
+_COMMANDS = (
+    *("parse", "train", "evaluate", "analyze", "decode", "cluster"),
+    *("bench", "experiment", "plot", "warmup"),
+)
 
 _REFUSED, _INTERRUPTED, _TERMINATED = 2, 130, 143  # exit statuses, the latter as shells have them
 

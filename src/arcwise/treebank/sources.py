@@ -63,9 +63,11 @@ class Source:
 
     def head(self, size: int) -> bytes:
         """The beginning of the content, about `size` bytes of it; `pieces` gives it all the same."""
-        rest = self.pieces(size)
-        self._begun = next(rest, b""), rest
-        return self._begun[0]
+        rest, head = self.pieces(size), b""
+        while not head and (piece := next(rest, None)) is not None:  # decompressors may give nothing at first
+            head = piece
+        self._begun = head, rest
+        return head
 
     def pieces(self, size: int) -> Iterator[bytes]:
         """The content, decompressed, in pieces of `size` bytes (compressed: of any bounded size)."""

@@ -1,0 +1,237 @@
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+from numpy.typing import NDArray
+
+from arcwise import InputError, cluster, read_clusters
+from arcwise.cli import arcwise_command
+from arcwise.clusters import brown, clustering
+from arcwise.clusters.checkpoint import save_merges
+
+DATA = Path(__file__).parent / "data"
+
+
+def run(*arguments: str | Path | int, stdin: bytes | None = None) -> Result:
+    return CliRunner().invoke(arcwise_command, ["cluster", *map(str, arguments)], input=stdin)
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    """Words as frequent as in texts; even words come after odd ones more often than not."""
+    rng = np.random.default_rng(5)
+    words = np.minimum(rng.zipf(1.3, 20_000), 500)
+    words[1::2] += words[1::2] % 2
+    path = tmp_path / "text.txt"
+    lines = [" ".join(f"w{word}" for word in line) for line in words.reshape(-1, 20).tolist()]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_cluster(text, tmp_path):
+    output = tmp_path / "clusters.tsv"
+    result = run(text, "-o", output, "-c", 20)
+    assert result.exit_code == 0, result.output
+    clusters = read_clusters(output)
+    assert len(set(clusters.bits.values())) == 20
+    assert min(clusters.counts.values()) >= 3
+    assert "1,000 sentences, 20,000 words: " in result.output
+    assert f"{len(clusters.bits):,} different ones occur 3 times or more" in result.output
+    assert "20 clusters, bit strings of " in result.output
+    assert "mutual information of a pair: " in result.output
+    assert f"clusters: {output}\n" in result.output
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["clusters.tsv", "text.txt"]
+    assert run(text, "-o", output, "-c", 20, "--quiet").output == ""
+
+
+def test_corpora_are_read_as_one(text, tmp_path):
+    whole, parts = tmp_path / "whole.tsv", tmp_path / "parts.tsv.gz"
+    lines = text.read_bytes().splitlines(keepends=True)
+    (tmp_path / "part.txt").write_bytes(b"".join(lines[:300]))
+    assert run(text, "-o", whole, "-c", 20).exit_code == 0
+    result = run(tmp_path / "part.txt", "-", "-o", parts, "-c", 20, stdin=b"".join(lines[300:]))
+    assert result.exit_code == 0, result.output
+    assert gzip.decompress(parts.read_bytes()) == whole.read_bytes()
+    # The order of sentences does not matter.
+    result = run("-", "-q", "-o", "-", "-c", 20, "--format", "text", stdin=b"".join(lines[::-1]))
+    assert result.stdout_bytes == whole.read_bytes()
+
+
+def test_few_words(tmp_path):
+    output = tmp_path / "clusters.tsv"
+    assert run("-", "-o", output, "--min-count", 1, stdin=b"\n\na b\n\n\na c\n").exit_code == 0
+    assert set(read_clusters(output).bits) == {"a", "b", "c"}
+    assert run("-", "-o", output, "--min-count", 1, stdin=b"a a a").exit_code == 0
+    assert output.read_bytes() == b"0\ta\t3\n"
+    assert run("-", "-o", output, "--min-count", 1, "-c", 1, stdin=b"a b a b").exit_code == 0
+    assert output.read_bytes() == b"0\ta\t2\n0\tb\t2\n"
+
+
+@pytest.mark.parametrize(
+    ("stdin", "message"),
+    [
+        (b"", "no words, expected more text"),
+        (b"\n \n\n", "no words, expected more text"),
+        (b"a b c\n", "no word occurs 3 times or more, expected more text"),
+        (b"a b\nc \xff\n", "<stdin>:2: byte 3 of the line, 0xff, is not UTF-8, expected UTF-8"),
+    ],
+)
+def test_bad_text(stdin, message, tmp_path):
+    result = run("-", "-o", tmp_path / "clusters.tsv", stdin=stdin)
+    assert isinstance(result.exception, InputError)
+    assert str(result.exception) == message
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_in_a_process_of_its_own(tmp_path):
+    """One line, exit status 2, no traceback, nothing half-written."""
+    bad = tmp_path / "bad.txt"
+    bad.write_bytes(b"a b\n\xffc\n")
+    command = [sys.executable, "-m", "arcwise", "cluster", str(bad), "-o", str(tmp_path / "out.tsv")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == f"arcwise: {bad}:2: byte 1 of the line, 0xff, is not UTF-8, expected UTF-8\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["bad.txt"]
+
+
+def test_bad_targets(text, tmp_path):
+    for output, message in ((tmp_path, "a folder"), (tmp_path / "none" / "x.tsv", "no such folder")):
+        assert message in str(run(text, "-o", output).exception)
+    assert run(text, "-o", "x", "--bits", 4, "--classes", 4).exit_code == 2
+    assert run(text, "-o", "x", "-c", 0).exit_code == 2
+    with pytest.raises(InputError, match="1 or more of both"):
+        cluster([text], minimum=0)
+
+
+def test_by_heads(tmp_path):
+    output = tmp_path / "clusters.tsv"
+    assert (
+        run(DATA / "train.conllu", "--by", "heads", "--min-count", 1, "-c", 30, "-o", output).exit_code == 0
+    )
+    by_heads = read_clusters(output)
+    assert run(DATA / "train.conllu", "--min-count", 1, "-c", 30, "-o", output).exit_code == 0
+    by_neighbours = read_clusters(output)
+    assert by_heads.counts == by_neighbours.counts
+    assert by_heads.bits != by_neighbours.bits
+
+
+def test_cut(text, tmp_path):
+    full, cut = tmp_path / "full.tsv", tmp_path / "cut.tsv"
+    run(text, "-o", full, "-c", 40)
+    whole = read_clusters(full)
+    run(text, "-o", cut, "-c", 40, "--bits", 3)
+    assert read_clusters(cut).bits == {word: bits[:3] for word, bits in whole.bits.items()}
+    result = run(text, "-o", cut, "-c", 40, "--classes", 6)
+    found = read_clusters(cut)
+    assert len(set(found.bits.values())) == 6
+    assert "6 clusters, bit strings of " in result.output
+    assert all(whole.bits[word].startswith(bits) for word, bits in found.bits.items())
+
+
+def interrupted_after(merges: int, monkeypatch) -> None:
+    grow = brown._grow
+
+    def interrupted(*arguments):
+        grow(*arguments)
+        if arguments[6] >= merges:
+            monkeypatch.setattr(brown, "_grow", grow)
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(brown, "_grow", interrupted)
+
+
+def test_resume(text, tmp_path, monkeypatch):
+    whole, output = tmp_path / "whole.tsv", tmp_path / "clusters.tsv"
+    run(text, "-o", whole, "-c", 20)
+    monkeypatch.setattr(brown, "_STEPS", 7)
+    interrupted_after(50, monkeypatch)
+    result = run(text, "-o", output, "-c", 20)
+    assert result.exit_code == 130
+    assert "stopped: the same command with --resume goes on" in result.output
+    checkpoint = tmp_path / "clusters.tsv.checkpoint"
+    assert checkpoint.exists()
+    assert not output.exists()
+
+    # Other options, other text, and damage are refused, and leave the checkpoint as it is.
+    kept = checkpoint.read_bytes()
+    assert "a checkpoint of another text or other options" in str(
+        run(text, "-o", output, "-c", 21, "--resume").exception
+    )
+    assert "a checkpoint of another text" in str(run("-", "-o", output, "--resume", stdin=b"a a a").exception)
+    for damaged in (b"", kept[:100], kept[:-3], kept[:-1] + b"x", kept.replace(b"clustering", b"clusterinx")):
+        checkpoint.write_bytes(damaged)
+        error = run(text, "-o", output, "-c", 20, "--resume").exception
+        assert "not a checkpoint of a clustering, or damaged: remove it to start anew" in str(error)
+    checkpoint.write_bytes(kept)
+
+    interrupted_after(120, monkeypatch)
+    result = run(text, "-o", output, "-c", 20, "--resume")
+    assert result.exit_code == 130
+    assert "going on after 49 of " in result.output or "going on after 56 of " in result.output
+    result = run(text, "-o", output, "-c", 20, "--resume")
+    assert result.exit_code == 0, result.output
+    assert output.read_bytes() == whole.read_bytes()
+    assert not checkpoint.exists()
+    result = run(text, "-o", output, "-c", 20, "--resume")
+    assert "no checkpoint to go on from: starting anew" in result.output
+    assert output.read_bytes() == whole.read_bytes()
+
+
+def test_checkpoints_are_written_now_and_then(text, tmp_path, monkeypatch):
+    monkeypatch.setattr(clustering, "_SAVE_EVERY", 0.0)
+    monkeypatch.setattr(brown, "_STEPS", 7)
+    saved = []
+
+    def save(path: Path, merges: NDArray[np.int32], print_: str) -> None:
+        saved.append(len(merges))
+        save_merges(path, merges, print_)
+
+    monkeypatch.setattr(clustering, "save_merges", save)
+    assert run(text, "-o", tmp_path / "clusters.tsv", "-c", 20).exit_code == 0
+    assert saved[:3] == [7, 14, 21]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_a_kill_leaves_a_checkpoint(text, tmp_path):
+    output = tmp_path / "clusters.tsv"
+    script = f"""
+import os, signal
+from arcwise.cli import main
+from arcwise.clusters import brown
+grow, calls = brown._grow, []
+def watched(*arguments):
+    grow(*arguments)
+    calls.append(1)
+    if len(calls) == 3:
+        os.kill(os.getpid(), signal.SIG{{}})
+brown._grow, brown._STEPS = watched, 5
+import sys
+sys.argv = ["arcwise", "cluster", {str(text)!r}, "-o", {str(output)!r}, "-c", "20"]
+main()
+"""
+    for name, status in (("TERM", 143), ("INT", 130)):
+        done = subprocess.run(
+            [sys.executable, "-c", script.format(name)], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == status, done.stderr
+        assert "Traceback" not in done.stderr
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["clusters.tsv.checkpoint", "text.txt"]
+    assert run(text, "-o", output, "-c", 20, "--resume").exit_code == 0
+    kept = output.read_bytes()
+    assert run(text, "-o", output, "-c", 20).exit_code == 0
+    assert output.read_bytes() == kept
+
+
+def test_from_python(text):
+    result = cluster([io.BytesIO(text.read_bytes())], clusters=10)
+    assert len(set(result.clusters.bits.values())) == 10
+    assert 0 < result.information < result.of_words
+    assert (result.sentences, result.tokens) == (1000, 20_000)
