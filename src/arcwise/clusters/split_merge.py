@@ -53,10 +53,15 @@ class TaggedText:
 
 @dataclass
 class HiddenClusters:
-    """A hidden Markov model as clusters: the bit string of every state, and the number of every word it knows."""
+    """A hidden Markov model as clusters.
+
+    bits: of every state. expected: how often the words of the text come from their states, as model.gives. numbers: of the
+    words kept; occurrences: of these. likelihood: the logarithm of that of the text.
+    """
 
     model: HiddenMarkov
     bits: list[str]
+    expected: NDArray[np.float64]
     numbers: dict[str, int]
     occurrences: NDArray[np.int64]
     likelihood: float
@@ -64,11 +69,9 @@ class HiddenClusters:
     def hard(self) -> Clusters:
         """For every word the state it most often comes from, wherever it stands."""
         model, bits = self.model, {}
-        of_state = self.state_counts()
-        weights = model.gives * of_state[model.states]
         for word, number in self.numbers.items():
             begin, end = model.starts[number], model.starts[number + 1]
-            bits[word] = self.bits[model.states[begin + int(np.argmax(weights[begin:end]))]]
+            bits[word] = self.bits[model.states[begin + int(np.argmax(self.expected[begin:end]))]]
         return Clusters(bits, dict(zip(self.numbers, self.occurrences.tolist(), strict=True)))
 
     def soft(self, words: Sequence[str]) -> list[str]:
@@ -81,18 +84,6 @@ class HiddenClusters:
         """Of every state for every word of a sentence: float64[n, S], rows sum to 1."""
         rare = len(self.numbers)
         return posteriors(self.model, np.array([self.numbers.get(word, rare) for word in words], np.int32))
-
-    def state_counts(self) -> NDArray[np.float64]:
-        """How often every state is expected in the text, by the flow of the model's words."""
-        model = self.model
-        words = np.repeat(np.arange(len(model.starts) - 1), np.diff(model.starts))
-        totals = np.append(self.occurrences, 1.0)
-        counts = np.ones(len(model.first))
-        for _ in range(50):  # shares of the states of each word, and back: converges fast
-            weights = model.gives * counts[model.states]
-            weights *= (totals / np.bincount(words, weights, len(totals)))[words]
-            counts = np.bincount(model.states, weights, len(counts))
-        return counts
 
 
 def read_tagged(
@@ -130,7 +121,7 @@ def read_tagged(
     rank[[places[word] for word in counts.words]] = np.arange(len(counts.words))
     whole, whole_tags = np.concatenate([np.empty(0, np.int64), *pieces]), np.concatenate([[], *tags])
     is_word = whole >= 0
-    begins = np.flatnonzero(np.concatenate([[True], ~is_word[:-1]]) & is_word) if len(whole) else []
+    begins = np.flatnonzero(is_word & np.concatenate([[True], ~is_word])[:-1])
     starts = np.append(np.cumsum(is_word)[begins] - 1, np.count_nonzero(is_word)).astype(np.int64)
     sentences = np.concatenate([np.arange(a, b, _LONGEST) for a, b in pairwise(starts)] + [starts[-1:]])
     return TaggedText(
@@ -185,7 +176,7 @@ def split_merge(
         model, bits = _merged(model, counts, kept, bits)
         model, counts = _fit(model, text, iterations)
     numbers = {word: number for number, word in enumerate(text.words)}
-    return HiddenClusters(model, bits, numbers, text.occurrences, float(counts.likelihood[0]))
+    return HiddenClusters(model, bits, counts.given, numbers, text.occurrences, float(counts.likelihood[0]))
 
 
 def _fit(model: HiddenMarkov, text: TaggedText, iterations: int) -> tuple[HiddenMarkov, Expected]:
@@ -259,7 +250,8 @@ def _merged(
     model: HiddenMarkov, counts: Expected, kept: NDArray[np.bool_], bits: list[str]
 ) -> tuple[HiddenMarkov, list[str]]:
     """The model in which only the splits that are kept are splits, by the expected counts; and the bit strings of its states."""
-    new, places = [], np.empty(2 * len(kept), np.int32)
+    new: list[str] = []
+    places = np.empty(2 * len(kept), np.int32)
     for pair, two in enumerate(kept.tolist()):
         for k in range(2):
             places[2 * pair + k] = len(new) + (k if two else 0)
@@ -270,6 +262,6 @@ def _merged(
     words = np.repeat(np.arange(len(model.starts) - 1), np.diff(model.starts))
     keys, entries = np.unique(words * len(new) + places[model.states], return_inverse=True)
     starts = np.searchsorted(keys, np.arange(len(model.starts)) * len(new)).astype(np.int64)
-    given = np.bincount(entries, counts.given, len(keys))
+    given = np.bincount(entries, counts.given, len(keys)).astype(np.float64)
     together = Expected(first, moves, given, np.zeros(1))
     return estimate(together, starts, (keys % len(new)).astype(np.int32)), new
