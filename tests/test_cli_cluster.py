@@ -136,6 +136,19 @@ def test_cut(text, tmp_path):
     assert all(whole.bits[word].startswith(bits) for word, bits in found.bits.items())
 
 
+def test_hidden_markov(tmp_path):
+    output = tmp_path / "clusters.tsv"
+    result = run(DATA / "train.conllu", "--method", "hmm", "-c", 25, "--min-count", 2, "-o", output)
+    assert result.exit_code == 0, result.output
+    assert "tags split into 25 states; " in result.output
+    clusters = read_clusters(output)
+    assert 10 < len(set(clusters.bits.values())) <= 25
+    assert min(clusters.counts.values()) >= 2
+    assert "no word has a tag" in str(run("-", "--method", "hmm", "-o", output, stdin=b"a a a").exception)
+    assert run("-", "--method", "hmm", "--resume", "-o", output, stdin=b"a a a").exit_code == 2
+    assert run("-", "--method", "hmm", "--by", "heads", "-o", output, stdin=b"a a a").exit_code == 2
+
+
 def interrupted_after(merges: int, monkeypatch) -> None:
     grow = brown._grow
 

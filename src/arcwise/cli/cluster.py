@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import TYPE_CHECKING
@@ -11,7 +12,8 @@ import click
 from arcwise.cli.terminal import Show, counted, duration, progress_bar, say
 
 if TYPE_CHECKING:
-    from arcwise.clusters.clustering import Clustering
+    from arcwise.clusters.clustering import Clustering, Watcher
+    from arcwise.clusters.files import Clusters
 
 _FORMATS = ("text", "conllu", "conllx", "conll2008", "conll2009")
 
@@ -20,8 +22,12 @@ _FORMATS = ("text", "conllu", "conllx", "conll2008", "conll2009")
 @click.argument("corpora", metavar="CORPUS...", nargs=-1, required=True, type=click.Path())
 @click.option("-o", "--output", required=True, metavar="FILE", help="Where to write the clusters.")
 @click.option(
-    "-c", "--clusters", type=click.IntRange(1), default=1000, show_default=True, metavar="C",
-    help="How many clusters, at most.",
+    "--method", type=click.Choice(["brown", "hmm"]), default="brown", show_default=True,
+    help="Brown's algorithm, or a hidden Markov model that begins with the tags of a treebank and splits them.",
+)  # fmt: skip
+@click.option(
+    "-c", "--clusters", type=click.IntRange(1), metavar="C",
+    help="How many clusters, at most (of hmm: no fewer than there are tags).  [default: 1000; hmm 64]",
 )  # fmt: skip
 @click.option(
     "--min-count", "minimum", type=click.IntRange(1), default=3, show_default=True, metavar="N",
@@ -46,7 +52,8 @@ _FORMATS = ("text", "conllu", "conllx", "conll2008", "conll2009")
 def command(
     corpora: tuple[str, ...],
     output: str,
-    clusters: int,
+    method: str,
+    clusters: int | None,
     minimum: int,
     by: str,
     bits: int | None,
@@ -55,10 +62,10 @@ def command(
     resume: bool,
     quiet: bool,
 ) -> None:
-    """Cluster the words of each CORPUS by the words next to them, by Brown's algorithm.
+    """Cluster the words of each CORPUS by the words next to them.
 
     A CORPUS is plain text in UTF-8, a sentence a line and its words separated by spaces, or a treebank (CoNLL-U, CoNLL-X,
-    CoNLL-2008 or CoNLL-2009), plain or compressed, or `-` for standard input. All are read as one.
+    CoNLL-2008 or CoNLL-2009), plain or compressed, or `-` for standard input. All are read as one. --method hmm needs tags in some.
 
     FILE has a line for every word: the bit string of its cluster, the word, and how often it occurred, separated by tabs. The bit
     string is the way from the root of a binary tree to the cluster, so that words whose strings begin alike are alike, the more so
@@ -70,13 +77,16 @@ def command(
       arcwise cluster news.txt.xz -o clusters.tsv
       arcwise cluster news.txt books.conllu.gz -c 500 --min-count 10 -o clusters.tsv.gz
       arcwise parse news.txt | arcwise cluster - --by heads -o syntactic.tsv
+      arcwise cluster train.conllu news.txt --method hmm -o states.tsv
     """
-    from arcwise.clusters.clustering import cluster
-    from arcwise.clusters.files import Clusters
+    from arcwise.clusters.clustering import CLUSTERS, cluster
     from arcwise.clusters.hierarchy import equal_frequency, fixed_prefixes
 
     if bits is not None and classes is not None:
         raise click.UsageError("--bits and --classes both say where to cut: give one of them")
+
+    if method == "hmm" and (by != "neighbours" or resume):
+        raise click.UsageError("--by heads and --resume are for --method brown")
 
     def cut(found: Clusters) -> Clusters:
         if bits is not None:
@@ -88,8 +98,11 @@ def command(
     started = perf_counter()
     try:
         with progress_bar(not quiet) as show:
+            if method == "hmm":
+                _hidden(corpora, output, clusters, minimum, form, show, cut, quiet)
+                return
             result = cluster(
-                corpora, output, clusters=clusters, minimum=minimum, by=by, format=form, resume=resume,
+                corpora, output, clusters=clusters or CLUSTERS, minimum=minimum, by=by, format=form, resume=resume,
                 watcher=_watcher(show, quiet), finish=cut,
             )  # fmt: skip
     except (KeyboardInterrupt, SystemExit):
@@ -100,7 +113,34 @@ def command(
         _summary(result, output, minimum, perf_counter() - started)
 
 
-def _watcher(show: Show, quiet: bool):  # type: ignore[no-untyped-def]
+def _hidden(
+    corpora: tuple[str, ...], output: str, states: int | None, minimum: int, form: str | None, show: Show,
+    cut: Callable[[Clusters], Clusters], quiet: bool,
+) -> None:  # fmt: skip
+    """The hard clusters of a hidden Markov model."""
+    from arcwise.clusters.files import write_clusters
+    from arcwise.clusters.split_merge import STATES, read_tagged, split_merge
+
+    started = perf_counter()
+    text = read_tagged(corpora, minimum, format=form, tell=show)
+    found = split_merge(text, states or STATES, tell=show)
+    clusters = cut(found.hard())
+    write_clusters(clusters, output)
+    if not quiet:
+        kinds = len(set(clusters.bits.values()))
+        say(
+            f"{counted(len(text.tokens), 'word')}, {counted(len(text.tag_names), 'tag')} split into "
+            f"{counted(len(found.bits), 'state')}; {len(clusters.bits):,} different words in {counted(kinds, 'cluster')}"
+        )
+        say(f"log-likelihood of a word: {found.likelihood / len(text.tokens):.4f}")
+        say(
+            f"clustered in {duration(perf_counter() - started)}, {duration(process_time())} of CPU time with loading"
+        )
+        if output != "-":
+            say(f"clusters: {output}")
+
+
+def _watcher(show: Show, quiet: bool) -> Watcher:
     from arcwise.clusters.clustering import Watcher
 
     class Bars(Watcher):

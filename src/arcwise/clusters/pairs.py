@@ -46,6 +46,11 @@ class PairCounter:
         self._waiting_pairs = 0
         self.sentences = self.tokens = self.pairs = 0
 
+    @property
+    def words(self) -> list[bytes]:
+        """All words so far, by number."""
+        return list(self._numbers)
+
     def number(self, words: Iterable[bytes]) -> list[int]:
         """The number of each word: in the order in which they first came."""
         numbers, fresh = self._numbers, count(len(self._numbers))
@@ -97,7 +102,7 @@ class PairCounter:
         while len(self._runs) > 1:
             self._merge_last()
         keys, numbers = self._runs[0]
-        words = list(self._numbers)
+        words = self.words
         occurrences = self._occurrences[: len(words)]
         kept = np.flatnonzero(occurrences >= minimum).tolist()
         kept.sort(key=lambda word: (-occurrences[word], words[word]))
