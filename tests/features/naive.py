@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from arcwise.features.attributes import COLUMNS, END, LEMMA, MORPHOLOGY, MOST_FEATURES, START, UPOS, XPOS
+from arcwise.features.attributes import COLUMNS, FREQUENT, LEMMA, MORPHOLOGY, MOST_FEATURES, UPOS, XPOS
+from arcwise.features.hash_table import END, START
 from arcwise.features.hashing import scramble
 from arcwise.features.templates import Templates
 from arcwise.treebank.block import Block
@@ -83,7 +84,7 @@ def template_name(numbers: np.ndarray, templates: Templates, template: int, h: i
 
 def morphology(numbers: np.ndarray, word: int) -> list[int]:
     """The known morphological features of a word; the root has none."""
-    return [] if word == 0 else [int(number) for number in numbers[word, MORPHOLOGY:] if number != 0]
+    return [] if word == 0 else [int(number) for number in numbers[word, MORPHOLOGY:FREQUENT] if number != 0]
 
 
 def coarse_feature_names(numbers: np.ndarray, templates: Templates, h: int, m: int) -> list[Name]:

@@ -10,17 +10,17 @@ from hypothesis import strategies as st
 from arcwise.features.attributes import (
     ATTRIBUTES,
     COLUMNS,
+    FREQUENT,
     LEMMA,
     MORPHOLOGY,
     MOST_FEATURES,
-    ROOT,
     SUFFIX,
-    UNKNOWN,
     XPOS,
     collect_keys,
     number_words,
     vocabulary,
 )
+from arcwise.features.hash_table import ROOT, UNKNOWN, hash_table
 from arcwise.treebank.block import Block, index_block
 from arcwise.treebank.formats import CONLLU, FORMATS
 from arcwise.treebank.sentence import Sentence
@@ -117,12 +117,14 @@ def test_morphology_beyond_the_twelfth_is_dropped() -> None:
     feats = [f"N{i:02}=v" for i in range(30)]
     block = block_of([("a", "a", "U", "P", "|".join(feats))])
     row = word_numbers(block, collect_keys([block]))[0]
-    assert len(row) == COLUMNS == len(ATTRIBUTES) + MOST_FEATURES
-    assert (row[MORPHOLOGY:] != UNKNOWN).all()
-    assert len(set(row[MORPHOLOGY:].tolist())) == MOST_FEATURES
+    assert len(row) == COLUMNS
+    assert len(ATTRIBUTES) + MOST_FEATURES == FREQUENT
+    assert (row[FREQUENT:] == UNKNOWN).all()
+    assert (row[MORPHOLOGY:FREQUENT] != UNKNOWN).all()
+    assert len(set(row[MORPHOLOGY:FREQUENT].tolist())) == MOST_FEATURES
     fewer = block_of([("a", "a", "U", "P", "|".join(feats[:MOST_FEATURES]))])
     np.testing.assert_array_equal(
-        word_numbers(fewer, collect_keys([block]))[0, MORPHOLOGY:], row[MORPHOLOGY:]
+        word_numbers(fewer, collect_keys([block]))[0, MORPHOLOGY:FREQUENT], row[MORPHOLOGY:FREQUENT]
     )
 
 
@@ -158,7 +160,7 @@ def test_an_empty_vocabulary_knows_nothing() -> None:
 )
 def test_the_hash_table_holds_every_key_once(values: list[int]) -> None:
     keys = np.sort(np.array(values, np.uint64))
-    slots, numbers = vocabulary(keys)
+    slots, numbers = hash_table(keys)
     size = len(slots)
     assert size & (size - 1) == 0
     assert 2 * len(keys) <= size

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from arcwise.features import context
 from arcwise.features.arcs import arc_features, distance_code, label_features, most_arc_features
-from arcwise.features.attributes import COLUMNS, MORPHOLOGY, MOST_FEATURES, ROOT
+from arcwise.features.attributes import COLUMNS, FREQUENT, MORPHOLOGY, MOST_FEATURES
 from arcwise.features.coarse import coarse_scores
 from arcwise.features.context import (
     context_features,
@@ -19,11 +19,14 @@ from arcwise.features.context import (
     make_neighbours,
     most_context_features,
 )
+from arcwise.features.hash_table import ROOT
 from arcwise.features.templates import ARCS, COARSE, LABELS, Templates, compile_templates
 from arcwise.features.tokens import Tokens, hash_tokens, make_tokens
+from arcwise.pipeline.model import Settings
 from tests.features import naive
 
-TEMPLATES = compile_templates()
+CLUSTERED = Settings().with_clusters()
+TEMPLATES = compile_templates(CLUSTERED.coarse, CLUSTERED.arcs, CLUSTERED.labels)
 
 
 def random_numbers(n: int, seed: int, tags: int = 4) -> np.ndarray:
@@ -33,10 +36,11 @@ def random_numbers(n: int, seed: int, tags: int = 4) -> np.ndarray:
     for attribute in range(MORPHOLOGY):
         known = tags if attribute in (2, 3) else 6
         numbers[:, attribute] = 100 * attribute + 10 + random.integers(known, size=n + 1)
+    numbers[:, FREQUENT:] = 2000 + random.integers(6, size=(n + 1, COLUMNS - FREQUENT))
     for word in range(1, n + 1):
         count = random.integers(MOST_FEATURES + 1) if random.random() < 0.5 else 0
         numbers[word, MORPHOLOGY : MORPHOLOGY + count] = 1000 + random.choice(40, count, replace=False)
-        numbers[word, MORPHOLOGY:][random.random(MOST_FEATURES) < 0.2] = 0
+        numbers[word, MORPHOLOGY:FREQUENT][random.random(MOST_FEATURES) < 0.2] = 0
     numbers[0] = ROOT
     return numbers
 
@@ -192,7 +196,7 @@ def test_label_features(n: int, seed: int) -> None:
 def test_features_lie_within_their_tables(n: int, seed: int, bits: int) -> None:
     """The greatest number of features, too, is what the room is made for."""
     numbers = random_numbers(n, seed, tags=20)
-    numbers[1:, MORPHOLOGY:] = np.arange(1, n * MOST_FEATURES + 1).reshape(n, -1)
+    numbers[1:, MORPHOLOGY:FREQUENT] = np.arange(1, n * MOST_FEATURES + 1).reshape(n, -1)
     tokens, tree = hashed(numbers), make_neighbours(n)
     indices = np.empty(most_arc_features(n, TEMPLATES), np.uint32)
     rows = np.empty(most_context_features(TEMPLATES), np.uint32)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arcwise.features import part_templates
+from arcwise.features import cluster_templates, part_templates
 from arcwise.features.attributes import UPOS, collect_keys, number_words, vocabulary
 from arcwise.features.part_scores import PartWeights, part_scores
 from arcwise.features.part_templates import PartTemplates, compile_part_templates
@@ -26,6 +26,7 @@ from arcwise.features.parts import (
     tri_sibling_features,
 )
 from arcwise.parts.graph import make_graph
+from arcwise.pipeline.model import Settings
 from arcwise.search.chart import CHARTS, make_levels
 from arcwise.search.derivations import chart_tree
 from arcwise.treebank.reading import read_string
@@ -37,7 +38,12 @@ from tests.features.whole_trees import features_of
 
 VOCABULARY = vocabulary(np.array([5], np.uint64))
 CONJUNCTION = 211  # one of the coarse tags of `random_numbers`
-TEMPLATES = compile_part_templates(VOCABULARY)._replace(conjunctions=np.array([CONJUNCTION], np.int32))
+TEMPLATES = (
+    Settings(search="model2")
+    .with_clusters()
+    .part_templates(VOCABULARY)
+    ._replace(conjunctions=np.array([CONJUNCTION], np.int32))
+)
 SCORED = ["eisner", "sibling", "tri-sibling", "carreras", "model0", "model1", "model2"]
 FEATURES: dict[str, Any] = {
     "siblings": sibling_features,
@@ -244,7 +250,7 @@ def test_the_tables_have_no_template_twice() -> None:
     names = ("SIBLINGS", "GRANDCHILDREN", "COORDINATION", "GRAND_SIBLINGS", "TRI_SIBLINGS")
     total = 0
     for name in names:
-        table = getattr(part_templates, name)
+        table = getattr(part_templates, name) + getattr(cluster_templates, f"CLUSTER_{name}")
         cells = [" ".join(cell.split()) for line in table.splitlines() for cell in line.split("    ")]
         cells = [cell for cell in cells if cell]
         assert len(set(cells)) == len(cells)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from arcwise.features.arcs import distance_code
-from arcwise.features.attributes import COLUMNS, LEMMA, MORPHOLOGY, MOST_FEATURES, ROOT, UNKNOWN
+from arcwise.features.attributes import COLUMNS, FREQUENT, LEMMA, MORPHOLOGY, MOST_FEATURES
+from arcwise.features.hash_table import ROOT, UNKNOWN
 from arcwise.features.tensor import (
     DISTANCES,
     add_tensor,
@@ -108,7 +109,7 @@ def test_features_tell_what_they_should() -> None:
         return set(rows[: word_rows(numbers, word, SIDES, bits, rows)].tolist())
 
     before, alone = features(3), len(SIDES)
-    known = int(np.count_nonzero(numbers[3, MORPHOLOGY:] != UNKNOWN))
+    known = int(np.count_nonzero(numbers[3, MORPHOLOGY:FREQUENT] != UNKNOWN))
     assert len(before) == alone + 2 * len({*numbers[3, MORPHOLOGY : MORPHOLOGY + known].tolist()})
     assert len(features(0)) == alone  # the root has no morphology
     assert features(0) & features(3)  # the bias

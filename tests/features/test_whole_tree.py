@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from arcwise.features.attributes import COLUMNS, FORM, UPOS, Vocabulary
+from arcwise.features.attributes import COLUMNS, FORM, UPOS, vocabulary
 from arcwise.features.far_features import GROUP_NAMES, most_whole_features, outside
 from arcwise.features.templates import compile_templates
 from arcwise.features.tokens import hash_tokens, make_tokens
@@ -155,5 +155,5 @@ def test_pairs_of_marks():
 
 
 def test_classes_of_an_empty_vocabulary_are_empty():
-    nothing = Vocabulary(np.zeros(16, np.uint64), np.zeros(16, np.int32))
+    nothing = vocabulary(np.empty(0, np.uint64))
     assert [len(numbers) for numbers in word_classes(nothing)] == [0] * 4

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from arcwise.features.attributes import ROOT, collect_keys, vocabulary
+from arcwise.features.attributes import collect_keys, vocabulary
+from arcwise.features.hash_table import ROOT
 from arcwise.learning.corpus import make_corpus, select_sentences, word_rows
 from arcwise.treebank.reading import read_string
 from tests.synthetic import synthetic_treebank

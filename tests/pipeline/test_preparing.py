@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from arcwise.clusters.lookup import NO_CLUSTERS
 from arcwise.pipeline.options import Options, Watcher
 from arcwise.pipeline.parser import load
 from arcwise.pipeline.preparing import Prepared, prepare, tag_accuracy
@@ -31,7 +32,7 @@ def small_blocks(size: int = 3000) -> list[Block]:
 def prepared(
     train: list[Block], dev: list[Block], *, watcher: Watcher | None = None, jobs: int = 1, **options: Any
 ) -> Prepared:
-    return prepare(train, dev, replace(OPTIONS, **options), watcher or Watcher(), jobs)
+    return prepare(train, dev, replace(OPTIONS, **options), watcher or Watcher(), jobs, NO_CLUSTERS)
 
 
 def texts(blocks: list[Block]) -> list[bytes]:

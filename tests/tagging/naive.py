@@ -7,7 +7,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 
 from arcwise.tagging.lemmas import LONGEST_SUFFIX, Arrays
-from arcwise.tagging.spelling import ATTRIBUTES, LONGEST_AFFIX
+from arcwise.tagging.spelling import CLUSTER, LONGEST_AFFIX, TAGS
 from arcwise.tagging.tagger import Tagger
 from arcwise.tagging.templates import compile_templates
 from arcwise.treebank.block import FORM, Block, index_block
@@ -112,10 +112,10 @@ def tag(tagger: Tagger, spelled: np.ndarray, lists: Sequence[Sequence[int]]) -> 
                 at = word + offset
                 if at < 0 or at >= len(rows):
                     value = 1 if at < 0 else 2
-                elif attribute < ATTRIBUTES:
-                    value = rows[at][attribute]
+                elif TAGS <= attribute < CLUSTER:
+                    value = history[tags[at]][attribute - TAGS]
                 else:
-                    value = history[tags[at]][attribute - ATTRIBUTES]
+                    value = rows[at][attribute]
                 x = scramble((x + value * 0x9E3779B1 + 8 * attribute + place) & 0xFFFFFFFF)
             features.append(x >> (32 - bits))
         scores = {

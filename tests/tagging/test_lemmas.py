@@ -10,6 +10,7 @@ import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from arcwise.features.letters import ALPHABET
 from arcwise.tagging.lemmas import (
     _FOR_WORDS,
     Arrays,
@@ -19,7 +20,6 @@ from arcwise.tagging.lemmas import (
     suffix_keys,
     write_lemmas,
 )
-from arcwise.tagging.spelling import ALPHABET
 from arcwise.treebank.block import FORM, LEMMA
 from tests.tagging import naive
 from tests.tagging.corpora import data_blocks, words_of

@@ -7,8 +7,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from arcwise.features.letters import ALPHABET
 from arcwise.tagging.lexicon import lexicon, look_up
-from arcwise.tagging.spelling import ALPHABET, spell
+from arcwise.tagging.spelling import spell
 from arcwise.tagging.tagger import Tagger
 from arcwise.tagging.templates import compile_templates
 from arcwise.treebank.block import Block
@@ -17,7 +18,7 @@ from tests.tagging.corpora import data_blocks, small_tagger, toy_tagger
 
 
 def naive_tags(tagger: Tagger, block: Block) -> list[int]:
-    spelled, keys, _ = spell(block.data, block.starts, block.stops, block.words, ALPHABET)
+    spelled, keys, _ = spell(block.data, block.starts, block.stops, block.words, ALPHABET, tagger.clusters)
     known, lists = lexicon(tagger.arrays, len(tagger.tagset.tags)), np.empty(len(keys), np.uint16)
     look_up(keys, known, spelled, lists)
     allowed = [known.tags[known.first[i] : known.first[i + 1]].tolist() for i in lists]

@@ -6,7 +6,9 @@ import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from arcwise.tagging.spelling import ALPHABET, CASE, CLASS, SHAPE, STYLE, letters_of, spell
+from arcwise.clusters.lookup import NO_CLUSTERS
+from arcwise.features.letters import ALPHABET, letters_of
+from arcwise.tagging.spelling import CASE, CLASS, SHAPE, STYLE, spell
 from tests.features.naive import assert_one_to_one
 from tests.tagging import naive
 from tests.tagging.corpora import data_blocks
@@ -22,7 +24,7 @@ SENTENCES = st.lists(st.lists(WORDS, min_size=1, max_size=8), min_size=1, max_si
 @example([["THE", "END", "IS", "NEAR", "?"], ["A", "Tale", "Of", "two"], ["no", "?", "Yes"], ["?" * 80]])
 def test_spelling(sentences: list[list[str]]) -> None:
     block = naive.block_of(sentences)
-    spelled, keys, capitals = spell(block.data, block.starts, block.stops, block.words, ALPHABET)
+    spelled, keys, capitals = spell(block.data, block.starts, block.stops, block.words, ALPHABET, NO_CLUSTERS)
     words = [word for sentence in sentences for word in sentence]
     names = [naive.spelling(word) for word in words]
     for attribute in range(SHAPE + 1):
@@ -37,7 +39,7 @@ def test_spelling(sentences: list[list[str]]) -> None:
 
 def test_spelling_of_a_treebank() -> None:
     for block in data_blocks("train.conllu"):
-        spelled, *_ = spell(block.data, block.starts, block.stops, block.words, ALPHABET)
+        spelled, *_ = spell(block.data, block.starts, block.stops, block.words, ALPHABET, NO_CLUSTERS)
         names = [naive.spelling(word) for words in naive.forms(block) for word in words]
         for attribute in range(SHAPE + 1):
             assert_one_to_one([name[attribute] for name in names], spelled[:, attribute].tolist())

@@ -139,6 +139,19 @@ _SIZES: dict[str, dict[str, int]] = {
     "full 50]",
 )  # fmt: skip
 @click.option(
+    "--clusters", type=click.Path(), metavar="FILE",
+    help="Word clusters, as `arcwise cluster` and others write them, that the tagger and the parser also see. The model holds what "
+    "it needs of them.",
+)  # fmt: skip
+@click.option(
+    "--cluster-cut", type=click.Choice(["bits", "frequency"]),
+    help="What stands in for tags: the first 4 and 6 bits, or 16 and 64 classes of about equal frequency.  [default: bits]",
+)  # fmt: skip
+@click.option(
+    "--frequent", type=click.IntRange(0), metavar="N",
+    help="So many words, the most frequent of TRAIN, are seen beside clusters.  [default: 800]",
+)  # fmt: skip
+@click.option(
     "--size", type=click.Choice(list(_SIZES)), default="normal", show_default=True,
     help="Of the model's tables of weights.",
 )  # fmt: skip
@@ -196,6 +209,9 @@ def command(
     dimensions, so that words that never met in TRAIN have a score together. It is learned by mira with all else, from a start that
     one more pass over TRAIN finds, and adds to the scores of arcs whatever the order or the search.
 
+    With --clusters words are also seen by their clusters: what is learned of one word then holds for others like it, known from
+    text alone.
+
     Learners: perceptron and mira move the weights from the tree found to the right one; log-linear and max-margin minimise an
     objective, C/2 |w|^2 plus a loss a sentence, by an optimiser: sgd and adagrad (stochastic gradients), eg (exponentiated
     gradient on the dual), for log-linear also batch-eg, lbfgs and cg (of these an epoch is ten iterations over all sentences). Labels
@@ -209,6 +225,7 @@ def command(
       arcwise train train.conllu --dev dev.conllu -o second.arcwise --order 2
       arcwise train train.conllu --dev dev.conllu -o third.arcwise --order 3 --projective
       arcwise train train.conllu --dev dev.conllu -o nested.arcwise --shape auto
+      arcwise train train.conllu --dev dev.conllu -o clustered.arcwise --order 2 --clusters clusters.tsv
       arcwise train train.conllu --dev dev.conllu -o crf.arcwise --learner log-linear --tune
     """
     from arcwise.cli.training_report import training_report
@@ -226,6 +243,9 @@ def command(
         raise click.UsageError("--model full scores all parts: leave out --parts")
     if climb and projective:
         raise click.UsageError("hill climbing finds all trees: leave out --projective")
+    for name in ("cluster_cut", "frequent"):
+        if options[name] is not None and options["clusters"] is None:
+            raise click.UsageError(f"--{name.replace('_', '-')} is for --clusters")
     if options["restarts"] is not None and not climb:
         raise click.UsageError("--restarts is for --decoder climb and --model full")
     order = _MODELS[model] if model is not None else order

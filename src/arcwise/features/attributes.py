@@ -12,8 +12,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from arcwise.clusters.lookup import GRAINS, NO_CLUSTERS, ClusterTable, find_cluster
+from arcwise.features.hash_table import ROOT, UNKNOWN, HashTable, find_key, hash_table
 from arcwise.features.hashing import hash_bytes
-from arcwise.kernels import kernel
+from arcwise.features.letters import LONGEST_WORD, letters_of
+from arcwise.kernels import inline_kernel, kernel
 from arcwise.treebank.block import FEATS as FEATS_COLUMN
 from arcwise.treebank.block import FORM as FORM_COLUMN
 from arcwise.treebank.block import LEMMA as LEMMA_COLUMN
@@ -27,20 +30,14 @@ ATTRIBUTES = ("form", "lemma", "upos", "xpos", "feats", "suffix")
 # After them: the single morphological features (Name=Value) of a word, in order, 0 beyond the last.
 MORPHOLOGY = len(ATTRIBUTES)
 MOST_FEATURES = 12
-COLUMNS = MORPHOLOGY + MOST_FEATURES
-
-UNKNOWN, ROOT, START, END = range(4)
-FIRST_NUMBER = 4
+# After those what clusters know, all UNKNOWN in models without: the form, if it is frequent, and the grains of its cluster.
+FREQUENT = MORPHOLOGY + MOST_FEATURES
+CLUSTER = FREQUENT + 1
+COLUMNS = CLUSTER + GRAINS
 
 _PREFIX_LETTERS, _SUFFIX_LETTERS = 5, 3
 _UNDERSCORE, _BAR = ord("_"), ord("|")
-
-
-class Vocabulary(NamedTuple):
-    """A hash table of all known values of all attributes: kernels read it. `slots` is a power of two in size, 0 is free."""
-
-    slots: NDArray[np.uint64]
-    numbers: NDArray[np.int32]
+_OTHER_KEY = np.uint64(0x9E3779B97F4A7C15)  # odd
 
 
 @kernel
@@ -107,7 +104,7 @@ def _word_keys(
         feature, start = MORPHOLOGY, feats_start
         for i in range(feats_start, feats_stop + 1):
             if i == feats_stop or data[i] == _BAR:
-                if feature < COLUMNS:
+                if feature < FREQUENT:
                     keys[feature] = hash_bytes(data, start, i, MORPHOLOGY)
                     feature += 1
                 start = i + 1
@@ -117,48 +114,44 @@ def _word_keys(
 def _block_keys(
     data: NDArray[np.uint8], starts: NDArray[np.int32], stops: NDArray[np.int32]
 ) -> NDArray[np.uint64]:
-    keys = np.empty((starts.shape[0], COLUMNS), np.uint64)
+    keys = np.empty((starts.shape[0], FREQUENT), np.uint64)
     for word in range(starts.shape[0]):
         _word_keys(data, starts[word], stops[word], keys[word])
     return keys
 
 
-@kernel
-def _fill(slots: NDArray[np.uint64], numbers: NDArray[np.int32], keys: NDArray[np.uint64]) -> None:
-    mask = np.uint64(len(slots) - 1)
-    for i in range(len(keys)):
-        at = keys[i] & mask
-        while slots[at] != 0:
-            at = (at + np.uint64(1)) & mask
-        slots[at] = keys[i]
-        numbers[at] = FIRST_NUMBER + i
+class Vocabulary(NamedTuple):
+    """All known values of all attributes, and the clusters of words."""
+
+    values: HashTable
+    clusters: ClusterTable
 
 
-def collect_keys(blocks: Iterable[Block]) -> NDArray[np.uint64]:
-    """The sorted hashes of all attribute values in the blocks: the vocabulary, as it is stored. O(words log words)."""
-    found = [np.unique(_block_keys(block.data, block.starts, block.stops)) for block in blocks]
-    keys: NDArray[np.uint64] = np.unique(np.concatenate(found)) if found else np.empty(0, np.uint64)
-    known: NDArray[np.uint64] = keys[keys != 0]
-    return known
+@inline_kernel
+def _frequent_key(form: np.uint64) -> np.uint64:
+    """The key of a form among the frequent ones."""
+    return (form ^ _OTHER_KEY) * _OTHER_KEY
 
 
-def vocabulary(keys: NDArray[np.uint64]) -> Vocabulary:
-    """The hash table for these sorted hashes, at most half full."""
-    size = 1 << max(4, (2 * len(keys)).bit_length())
-    slots, numbers = np.zeros(size, np.uint64), np.zeros(size, np.int32)
-    _fill(slots, numbers, keys)
-    return Vocabulary(slots, numbers)
+def collect_keys(blocks: Iterable[Block], frequent: int = 0) -> NDArray[np.uint64]:
+    """The sorted hashes of all attribute values in the blocks: the vocabulary, as it is stored. O(words log words).
+
+    frequent: how many forms are FREQUENT, those that come most often.
+    """
+    found, forms = [np.empty(0, np.uint64)], [np.empty(0, np.uint64)]
+    for block in blocks:
+        keys = _block_keys(block.data, block.starts, block.stops)
+        found.append(np.unique(keys))
+        forms.append(keys[:, FORM])
+    names, counts = np.unique(np.concatenate(forms), return_counts=True)
+    most = names[np.argsort(-counts, kind="stable")[:frequent]]
+    known = np.unique(np.concatenate([*found, (most ^ _OTHER_KEY) * _OTHER_KEY]))
+    return np.asarray(known[known != 0])
 
 
-@kernel
-def find_key(vocabulary: Vocabulary, key: np.uint64) -> int:
-    """The number of a key, UNKNOWN if it is not there."""
-    slots = vocabulary.slots
-    mask = np.uint64(len(slots) - 1)
-    at = key & mask
-    while slots[at] != 0 and slots[at] != key:
-        at = (at + np.uint64(1)) & mask
-    return int(vocabulary.numbers[at]) if slots[at] == key else UNKNOWN
+def vocabulary(keys: NDArray[np.uint64], clusters: ClusterTable = NO_CLUSTERS) -> Vocabulary:
+    """The vocabulary of these sorted hashes."""
+    return Vocabulary(hash_table(keys), clusters)
 
 
 @kernel
@@ -173,7 +166,9 @@ def number_words(
 
     data, starts, stops: as in `Block`. boundaries: the index of each sentence's first word, and the end.
     """
-    keys = np.empty(COLUMNS, np.uint64)
+    keys = np.empty(FREQUENT, np.uint64)
+    clusters = vocabulary.clusters
+    letters, lower = np.empty(LONGEST_WORD, np.int32), np.empty(LONGEST_WORD, np.int32)
     sentences = len(boundaries) - 1
     numbers = np.empty((starts.shape[0] + sentences, COLUMNS), np.int32)
     for sentence in range(sentences):
@@ -181,10 +176,17 @@ def number_words(
         for word in range(boundaries[sentence], boundaries[sentence + 1]):
             row = numbers[word + sentence + 1]
             _word_keys(data, starts[word], stops[word], keys)
-            for column in range(COLUMNS):
+            row[MORPHOLOGY:] = UNKNOWN
+            for column in range(FREQUENT):
                 key = keys[column]
                 if key == 0:  # no more morphological features
-                    row[column:] = UNKNOWN
                     break
-                row[column] = find_key(vocabulary, key)
+                row[column] = find_key(vocabulary.values, key)
+            if len(clusters.grains):
+                row[FREQUENT] = find_key(vocabulary.values, _frequent_key(keys[FORM]))
+                count = letters_of(data, starts[word, FORM_COLUMN], stops[word, FORM_COLUMN], letters)
+                cluster = find_cluster(letters, count, clusters, lower)
+                if cluster >= 0:
+                    for grain in range(GRAINS):
+                        row[CLUSTER + grain] = clusters.grains[cluster, grain]
     return numbers

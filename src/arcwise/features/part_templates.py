@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from arcwise.features.attributes import UPOS, Vocabulary, find_key
+from arcwise.features.attributes import UPOS, Vocabulary
+from arcwise.features.hash_table import find_key
 from arcwise.features.hashing import hash_bytes
 from arcwise.features.templates import parse_side
 
@@ -93,7 +94,7 @@ def _parse_group(text: str, words: int) -> list[Template]:
 
 def _conjunctions(vocabulary: Vocabulary) -> NDArray[np.int32]:
     tags = [np.array(list(tag.encode()), np.uint8) for tag in _CONJUNCTIONS]
-    numbers = [find_key(vocabulary, np.uint64(hash_bytes(tag, 0, len(tag), UPOS))) for tag in tags]
+    numbers = [find_key(vocabulary.values, np.uint64(hash_bytes(tag, 0, len(tag), UPOS))) for tag in tags]
     return np.array([number for number in numbers if number > 0], np.int32)
 
 

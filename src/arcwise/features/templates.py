@@ -1,21 +1,26 @@
 """The templates, as data.
 
 A template is `head side | modifier side`. A side names attributes of the word itself or of a neighbour: F form, L lemma, C coarse
-tag (UPOS), P fine tag (XPOS), X all morphological features, S suffix; `P-1` is the fine tag of the word before. An empty side is
-written `.`. Two templates that share a side share its hash, so a template costs one addition a pair of words.
+tag (UPOS), P fine tag (XPOS), X all morphological features, S suffix; `P-1` is the fine tag of the word before. With clusters also
+B bit string, B4 and B6 its first four and six bits, W form, if it is a frequent one. An empty side is written `.`. Two templates
+that share a side share its hash, so a template costs one addition a pair of words.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from arcwise.features.attributes import FEATS, FORM, LEMMA, SUFFIX, UPOS, XPOS
+from arcwise.clusters.lookup import ALL_BITS, FEW_BITS, MORE_BITS
+from arcwise.features.attributes import CLUSTER, FEATS, FORM, FREQUENT, LEMMA, SUFFIX, UPOS, XPOS
 
-_LETTERS = {"F": FORM, "L": LEMMA, "C": UPOS, "P": XPOS, "X": FEATS, "S": SUFFIX}
+_NAMES = {"F": FORM, "L": LEMMA, "C": UPOS, "P": XPOS, "X": FEATS, "S": SUFFIX}
+_OF_CLUSTERS = {"W": FREQUENT, "B4": CLUSTER + FEW_BITS, "B6": CLUSTER + MORE_BITS, "B": CLUSTER + ALL_BITS}
+_NAMES |= _OF_CLUSTERS
 _LONGEST_SIDE, _FARTHEST = 3, 9
 
 # For the pruner: few, on all pairs of words.
@@ -83,15 +88,26 @@ def parse_side(text: str) -> tuple[tuple[int, int], ...]:
     """
     if text == ".":
         return ()
-    for atom in text.split():
-        if atom[0] not in _LETTERS:
-            raise ValueError(f"{atom!r}, expected one of {' '.join(_LETTERS)} and an offset")
-    atoms = tuple((_LETTERS[atom[0]], int(atom[1:] or 0)) for atom in text.split())
+    found = [(atom, re.fullmatch(r"([A-Z]\d?)([+-]\d+)?", atom)) for atom in text.split()]
+    for atom, parts in found:
+        if parts is None or parts[1] not in _NAMES:
+            raise ValueError(f"{atom!r}, expected one of {' '.join(_NAMES)} and an offset")
+    atoms = tuple((_NAMES[parts[1]], int(parts[2] or 0)) for _, parts in found if parts is not None)
     if any(abs(offset) > _FARTHEST for _, offset in atoms):
         raise ValueError(f"{text!r} looks farther than {_FARTHEST} words")
     if len(atoms) > _LONGEST_SIDE:
         raise ValueError(f"{text!r} has more than {_LONGEST_SIDE} atoms")
     return atoms
+
+
+def asks_for_clusters(templates: Iterable[str]) -> bool:
+    """Whether some of these templates see clusters.
+
+    >>> asks_for_clusters(["P | P     C | B4-1"]), asks_for_clusters(["P | P"])
+    (True, False)
+    """
+    names = {re.split("[+-]", atom)[0] for text in templates for atom in text.split()}
+    return not names.isdisjoint(_OF_CLUSTERS)
 
 
 def compile_sides(sides: Iterable[str]) -> NDArray[np.int32]:

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arcwise.features.arcs import distance_code
-from arcwise.features.attributes import LEMMA, MORPHOLOGY, MOST_FEATURES, UNKNOWN
+from arcwise.features.attributes import LEMMA, MORPHOLOGY, MOST_FEATURES
+from arcwise.features.hash_table import UNKNOWN
 from arcwise.features.hashing import scramble
 from arcwise.features.templates import compile_sides
 from arcwise.features.tokens import hash_sides

@@ -9,15 +9,13 @@ from numpy.typing import NDArray
 
 from arcwise.features.attributes import (
     COLUMNS,
-    END,
     LEMMA,
     MORPHOLOGY,
     MOST_FEATURES,
-    START,
-    UNKNOWN,
     UPOS,
     XPOS,
 )
+from arcwise.features.hash_table import END, START, UNKNOWN
 from arcwise.features.hashing import scramble
 from arcwise.features.templates import Templates
 from arcwise.kernels import kernel

@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from arcwise.features.attributes import FORM, UPOS, Vocabulary, find_key
+from arcwise.features.attributes import FORM, UPOS, Vocabulary
+from arcwise.features.hash_table import find_key
 from arcwise.features.hashing import hash_bytes
 from arcwise.kernels import kernel
 
@@ -53,7 +54,9 @@ class WordClasses(NamedTuple):
 def known_numbers(vocabulary: Vocabulary, values: tuple[str, ...], attribute: int) -> list[int]:
     """The numbers of values of an attribute, 0 for those that the vocabulary has not."""
     texts = [np.array(list(value.encode()), np.uint8) for value in values]
-    return [find_key(vocabulary, np.uint64(hash_bytes(text, 0, len(text), attribute))) for text in texts]
+    return [
+        find_key(vocabulary.values, np.uint64(hash_bytes(text, 0, len(text), attribute))) for text in texts
+    ]
 
 
 def word_classes(vocabulary: Vocabulary) -> WordClasses:

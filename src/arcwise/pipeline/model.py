@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,8 +14,20 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load, save, save_file
 
+from arcwise.clusters.lookup import ClusterTable, cluster_table
 from arcwise.errors import InputError, ModelError
 from arcwise.features.attributes import Vocabulary, vocabulary
+from arcwise.features.cluster_templates import (
+    CLUSTER_ARCS,
+    CLUSTER_COARSE,
+    CLUSTER_COORDINATION,
+    CLUSTER_GRAND_SIBLINGS,
+    CLUSTER_GRANDCHILDREN,
+    CLUSTER_LABELS,
+    CLUSTER_SIBLINGS,
+    CLUSTER_TRI_SIBLINGS,
+    CLUSTER_WORDS,
+)
 from arcwise.features.context import check_label_templates
 from arcwise.features.part_scores import PartWeights
 from arcwise.features.part_templates import (
@@ -29,7 +41,7 @@ from arcwise.features.part_templates import (
     no_part_templates,
     parse_part_templates,
 )
-from arcwise.features.templates import ARCS, COARSE, LABELS, compile_templates
+from arcwise.features.templates import ARCS, COARSE, LABELS, asks_for_clusters, compile_templates
 from arcwise.features.tensor import DISTANCES, WORDS, Tensor, compile_words, unpack_tensor
 from arcwise.features.whole_tree import NO_FAR, WHOLE_TREE, Far, far_of, group_bits
 from arcwise.parts.tables import Kind
@@ -202,6 +214,28 @@ class Settings:
         """Whether parts of more than one arc are scored."""
         return self.search not in (SPANNING_TREE, "eisner")
 
+    @property
+    def clusters(self) -> bool:
+        """Whether some templates see word clusters."""
+        return asks_for_clusters(
+            [self.coarse, self.arcs, self.labels, self.tensor_words, *self._part_templates]
+        )
+
+    def with_clusters(self) -> Settings:
+        """The same with the templates of word clusters added."""
+        return replace(
+            self,
+            coarse=self.coarse + CLUSTER_COARSE,
+            arcs=self.arcs + CLUSTER_ARCS,
+            labels=self.labels + CLUSTER_LABELS,
+            siblings=self.siblings + CLUSTER_SIBLINGS,
+            grandchildren=self.grandchildren + CLUSTER_GRANDCHILDREN,
+            coordination=self.coordination + CLUSTER_COORDINATION,
+            grand_siblings=self.grand_siblings + CLUSTER_GRAND_SIBLINGS,
+            tri_siblings=self.tri_siblings + CLUSTER_TRI_SIBLINGS,
+            tensor_words=self.tensor_words + CLUSTER_WORDS,
+        )
+
     def part_templates(self, words: Vocabulary) -> PartTemplates:
         """The templates of higher parts."""
         groups: tuple[str, ...] = self._part_templates
@@ -230,9 +264,10 @@ class Model:
     `far_scale` float32 (1), its unit; `final` like labels, for the labels of a known tree, absent if these are not learned;
     `allowed` bool (2, labels), the labels an arc from the root and from a word may have; `scales` float32, the units of coarse, of
     arcs, labels and parts, and of final; `tensor_heads`, `tensor_modifiers` int8 (2^tensor_bits, rank) and
-    `tensor_distances` float32, if there is a tensor. tokeniser, tagger: what comes before the parser, None if these
-    were not learned. temperature, label_temperature: by which scores of trees and of labels become probabilities; the latter is None
-    if it was not fitted.
+    `tensor_distances` float32, if there is a tensor; those of `arcwise.clusters.lookup`, if there are word
+    clusters. tokeniser, tagger: what comes before the parser, None if these were not learned.
+    temperature, label_temperature: by which scores of trees and of labels become probabilities; the latter is None if it was not
+    fitted.
     """
 
     settings: Settings
@@ -307,8 +342,12 @@ class Model:
         return tensor._replace(heads=heads, modifiers=modifiers, distances=distances)
 
     def vocabulary(self) -> Vocabulary:
-        """The vocabulary as a hash table."""
-        return vocabulary(self.arrays["keys"].copy())
+        """The values of attributes that it knows, and the clusters of words."""
+        return vocabulary(self.arrays["keys"].copy(), self.clusters())
+
+    def clusters(self) -> ClusterTable:
+        """Those of words; none if the model has not been trained with clusters."""
+        return cluster_table(self.arrays)
 
 
 def _laid_out(table: NDArray[np.int8], width: int) -> NDArray[np.int8]:
@@ -447,7 +486,7 @@ def load_model(path: str | Path) -> Model:
             temperature=float(header["temperature"]),
             label_temperature=None if label_temperature is None else float(label_temperature),
             tokeniser=tokeniser and Tokeniser.from_arrays(named(arrays, _TOKENISER), tokeniser),
-            tagger=tagger and Tagger(named(arrays, _TAGGER), tagger),
+            tagger=tagger and Tagger(named(arrays, _TAGGER), tagger, cluster_table(arrays)),
         )
         _check(model)
     except (KeyError, TypeError, ValueError, OverflowError) as error:
@@ -476,6 +515,8 @@ def _check(model: Model) -> None:
     }
     if "final" not in model.arrays:
         del expected["final"]
+    if settings.clusters and not len(model.clusters().grains):
+        raise ValueError("it was trained with word clusters, which are missing")
     if settings.higher:
         expected["parts"] = (np.int8, (1 << settings.part_bits,))
     if settings.search == FULL:

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from math import inf
 from operator import index
+from pathlib import Path
 
+from arcwise.clusters.lookup import CUTS
 from arcwise.errors import ArcwiseError
 from arcwise.learning.tensor import STARTS, TensorChoices
 from arcwise.learning.trainers import (
@@ -38,7 +40,9 @@ class Options:
     is the search; 0 learns from the modifiers that each word takes on its own. restarts: of hill climbing for a sentence in
     training. shape: of the trees that the model finds (`arcwise.trees.shapes`), AUTO for the smallest class that 99% of the training
     trees belong to, None for that of the settings; training itself looks at all trees, which is as accurate (Corro et al., 2016,
-    Section 7.3). gamma, tensor_start: of the low-rank tensor that the settings may have (`arcwise.learning.tensor`).
+    Section 7.3). gamma, tensor_start: of the low-rank tensor that the settings may have (`arcwise.learning.tensor`). clusters: a file
+    of word clusters (`docs/clusters.md`), None for none; the templates that see them are added to the settings unless some are there.
+    cluster_cut: how bit strings are shortened, one of CUTS. frequent: how many forms templates see beside clusters.
     """
 
     learner: str = "mira"
@@ -58,6 +62,9 @@ class Options:
     shape: str | None = None
     gamma: float = 0.7
     tensor_start: str = STARTS[0]
+    clusters: str | Path | None = None
+    cluster_cut: str = CUTS[0]
+    frequent: int = 800
     settings: Settings = field(default_factory=Settings)
 
     def __post_init__(self) -> None:
@@ -65,6 +72,14 @@ class Options:
             raise ArcwiseError(f"shape {AUTO} with {BELIEFS}, which finds all trees")
         if self.shape not in (None, AUTO):
             object.__setattr__(self, "settings", replace(self.settings, shape=self.shape))
+        if self.clusters is None and self.settings.clusters:
+            raise ArcwiseError("templates that see word clusters, and no clusters: give a file of them")
+        if self.clusters is not None:
+            object.__setattr__(self, "clusters", str(self.clusters))
+            if not self.settings.clusters:
+                object.__setattr__(self, "settings", self.settings.with_clusters())
+        if self.cluster_cut not in CUTS:
+            raise ArcwiseError(f"cluster_cut {self.cluster_cut!r}, expected one of {', '.join(CUTS)}")
         if self.learner not in OPTIMISERS:
             raise ArcwiseError(f"learner {self.learner!r}, expected one of {', '.join(OPTIMISERS)}")
         if self.optimiser not in (None, *OPTIMISERS[self.learner]):
@@ -78,14 +93,14 @@ class Options:
                 raise ArcwiseError(f"{self.learner} by {self.choices.optimiser} has no {name}")
         if self.labels not in LABEL_STAGES:
             raise ArcwiseError(f"labels {self.labels!r}, expected one of {', '.join(LABEL_STAGES)}")
-        for name in ("epochs", "label_epochs", "patience", "seed", "steps", "restarts"):
+        for name in ("epochs", "label_epochs", "patience", "seed", "steps", "restarts", "frequent"):
             try:
                 object.__setattr__(self, name, index(getattr(self, name)))
             except TypeError:
                 raise ArcwiseError(f"{name} is {getattr(self, name)!r}, expected a whole number") from None
         if min(self.epochs, self.label_epochs, self.patience, self.restarts) < 1:
             raise ArcwiseError("epochs, label_epochs, patience and restarts must be at least 1")
-        for name in ("seed", "steps"):
+        for name in ("seed", "steps", "frequent"):
             if getattr(self, name) < 0:
                 raise ArcwiseError(f"{name} {getattr(self, name)}, expected 0 or more")
 

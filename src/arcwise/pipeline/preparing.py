@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from arcwise.clusters.lookup import ClusterTable
 from arcwise.pipeline.options import Options, Progress, Watcher
 from arcwise.pipeline.streaming import map_in_order
 from arcwise.tagging.tagger import Tagger
@@ -32,7 +33,14 @@ class Prepared(NamedTuple):
     accuracy: dict[str, float]
 
 
-def prepare(train: list[Block], dev: list[Block], options: Options, watcher: Watcher, jobs: int) -> Prepared:
+def prepare(
+    train: list[Block],
+    dev: list[Block],
+    options: Options,
+    watcher: Watcher,
+    jobs: int,
+    clusters: ClusterTable,
+) -> Prepared:
     """Learn to split and to tag; the result does not depend on the number of threads."""
     tokeniser = train_tokeniser(
         train, seed=options.seed, progress=lambda share: watcher.progress(Progress("words", 1, 1, share, 0.0))
@@ -44,7 +52,7 @@ def prepare(train: list[Block], dev: list[Block], options: Options, watcher: Wat
     if options.gold_tags:
         return Prepared(train, dev, tokeniser, None, {})
     try:
-        words = read_words(train)
+        words = read_words(train, clusters)
     except ValueError as error:
         words, reason = None, f"the treebank's tags are too many to be learned ({error})"
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict
 from itertools import pairwise
@@ -14,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import arcwise
+from arcwise.clusters.files import read_clusters
+from arcwise.clusters.lookup import Arrays, cluster_arrays, cluster_table
 from arcwise.errors import ArcwiseError, InputError
 from arcwise.evaluation.structure import measure_structure, smallest_class
 from arcwise.features.attributes import collect_keys, vocabulary
@@ -26,7 +29,7 @@ from arcwise.search.projectivise import projectivise
 from arcwise.search.result import Parse
 from arcwise.tagging.tagger import Tagger
 from arcwise.text.tokeniser import Tokeniser
-from arcwise.treebank.block import DEPREL, Block
+from arcwise.treebank.block import DEPREL, FORM, Block
 from arcwise.treebank.reading import read_blocks
 from arcwise.treebank.sentence import Sentence
 from arcwise.treebank.sources import SourceLike
@@ -34,6 +37,7 @@ from arcwise.trees.shapes import ANY, PROJECTIVE
 
 LONGEST_IN_TRAINING = 500  # words; a longer sentence is left out, and said so
 MOST_LABELS = 1000
+_FEW_KNOWN = 0.5  # the share of words with clusters below which something must be wrong
 
 TreebankLike = SourceLike | Iterable[Sentence]
 
@@ -41,7 +45,8 @@ TreebankLike = SourceLike | Iterable[Sentence]
 class TrainingData(NamedTuple):
     """What the learners read, and does not change.
 
-    keys: the vocabulary. names: the labels. allowed: bool (2, labels), the labels seen on arcs from the root and from words.
+    keys: the vocabulary. clusters: of words, as stored, empty if there are none. names: the labels. allowed: bool (2,
+    labels), the labels seen on arcs from the root and from words.
     several_roots: how many sentences have them. fingerprint: of all data and options. tokeniser, tagger: what was learned
     to come before the parser. tag_accuracy: of the tagger on the development set, in percent. shape: of the trees that the model
     finds.
@@ -50,6 +55,7 @@ class TrainingData(NamedTuple):
     train: Corpus
     dev: Corpus | None
     keys: NDArray[np.uint64]
+    clusters: Arrays
     names: tuple[str, ...]
     allowed: NDArray[np.bool_]
     single_root: bool
@@ -82,9 +88,13 @@ def read_training_data(
     if dev is None:
         note("no development treebank: the last epoch is kept, and nothing is known of the accuracy")
 
-    fingerprint = _fingerprint((blocks, dev_blocks), options)
-    blocks, dev_blocks, tokeniser, tagger, tag_accuracy = prepare(blocks, dev_blocks, options, watcher, jobs)
-    keys = collect_keys(blocks)
+    clusters = _read_clusters(blocks, options, note)
+    fingerprint = _fingerprint((blocks, dev_blocks), clusters, options)
+    table = cluster_table(clusters)
+    blocks, dev_blocks, tokeniser, tagger, tag_accuracy = prepare(
+        blocks, dev_blocks, options, watcher, jobs, table
+    )
+    keys = collect_keys(blocks, options.frequent if clusters else 0)
     names = tuple(sorted({label for block in blocks for label in _known_labels(block)}))
     if len(names) > 1:  # where there are labels, _ says that one is not known
         names = tuple(name for name in names if name != "_")
@@ -94,7 +104,7 @@ def read_training_data(
         raise InputError(
             f"{len(names)} labels", expected=f"at most {MOST_LABELS}; is DEPREL in the right column?"
         )
-    words, numbers = vocabulary(keys), {name: number for number, name in enumerate(names)}
+    words, numbers = vocabulary(keys, table), {name: number for number, name in enumerate(names)}
     corpus = make_corpus(blocks, words, numbers)
     corpus = _without_long(corpus, "training", note)
     roots = np.add.reduceat(corpus.heads == 0, corpus.starts[:-1], dtype=np.int64)
@@ -137,6 +147,7 @@ def read_training_data(
         if dev_blocks
         else None,
         keys=keys,
+        clusters=clusters,
         names=names,
         allowed=_allowed_labels(corpus, len(names)),
         single_root=single_root,
@@ -241,9 +252,26 @@ def _allowed_labels(corpus: Corpus, labels: int) -> NDArray[np.bool_]:
     return allowed
 
 
-def _fingerprint(treebanks: tuple[list[Block], ...], options: Options) -> str:
+def _read_clusters(blocks: list[Block], options: Options, note: Note) -> Arrays:
+    """The clusters of words, as they are stored."""
+    if options.clusters is None:
+        return {}
+    found = read_clusters(options.clusters)
+    lower = {word.lower() for word in found.bits}
+    forms = Counter(form for block in blocks for form in block.column(FORM))
+    known = sum(often for form, often in forms.items() if form in found.bits or form.lower() in lower)
+    share = known / forms.total()
+    note(f"{share:.1%} of the words of the training treebank have a cluster")
+    if share < _FEW_KNOWN:
+        note("most words have none: are the clusters of the treebank's language, and its words split alike?")
+    return cluster_arrays(found, options.cluster_cut)
+
+
+def _fingerprint(treebanks: tuple[list[Block], ...], clusters: Arrays, options: Options) -> str:
     made_by = repr((arcwise.__version__, sorted(asdict(options).items())))
     digest = hashlib.blake2b(made_by.encode(), digest_size=16)
+    for name in sorted(clusters):
+        digest.update(clusters[name].tobytes())
     for blocks in treebanks:
         digest.update(sum(len(block.data) for block in blocks).to_bytes(8, "little"))
         for block in blocks:

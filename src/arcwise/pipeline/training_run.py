@@ -78,6 +78,7 @@ class TrainingRun:
             best={
                 "keys": self.data.keys,
                 "allowed": self.data.allowed,
+                **self.data.clusters,
                 "coarse": coarse,
                 "scales": np.array([unit, 1.0, 1.0], np.float32),
             },

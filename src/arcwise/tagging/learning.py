@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from arcwise.features.hashing import scramble
 from arcwise.kernels import kernel
 from arcwise.tagging.scoring import tag_features
-from arcwise.tagging.spelling import CASE, CLASS, FORM, LOWER
+from arcwise.tagging.spelling import CASE, CLASS, FORM, LOWER, TAGS
 
 _RATE = np.float32(0.05)  # of AdaGrad
 _DAMPING = np.float32(0.01)
@@ -71,7 +71,6 @@ def tag_epoch(
     """
     weights, squares, moves = training
     features = np.empty(len(templates), np.uint32)
-    seen = np.zeros((len(spelled), 3), np.uint32)
     scores = np.empty(len(weights) - (1 << bits), np.float32)
     gradient = np.empty_like(scores)
     chances = np.empty(len(parts), np.float32)
@@ -84,7 +83,7 @@ def tag_epoch(
                 rows[i, FORM] = rows[i, LOWER] = rows[i, CLASS] = rows[i, CASE] = 0
                 choices[i] = 0
         for i in range(end - begin):
-            tag_features(rows, seen[begin:end], 0, end - begin, i, templates, bits, features)
+            tag_features(rows, 0, end - begin, i, templates, bits, features)
             kept = 0
             for k in range(len(features)):
                 if _random(seed, step, 1 + k) >= _FORGET_FEATURES:
@@ -137,5 +136,6 @@ def tag_epoch(
                     weights[at] += move
                     moves[at] += move * step
             wrong += best != right[begin + i]
-            seen[begin + i] = history[best]
+            for k in range(history.shape[1]):
+                rows[i, TAGS + k] = history[best, k]
     return wrong

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from arcwise.features.attributes import FIRST_NUMBER, UNKNOWN, Vocabulary, find_key, vocabulary
+from arcwise.features.hash_table import FIRST_NUMBER, UNKNOWN, HashTable, find_key, hash_table
+from arcwise.features.letters import ALPHABET, Alphabet, letters_of, lower_letters
 from arcwise.kernels import kernel
-from arcwise.tagging.spelling import ALPHABET, Alphabet, letters_of, lower_letters
 from arcwise.treebank.block import FORM
 
 LONGEST_SUFFIX = 8
@@ -38,7 +38,7 @@ class Lemmas(NamedTuple):
     (0), as it is (1) or in lower case with a capital (2), and how many letters it takes off. letters, first: those that it adds.
     """
 
-    suffixes: Vocabulary
+    suffixes: HashTable
     numbers: NDArray[np.uint16]
     cases: NDArray[np.uint8]
     cut: NDArray[np.uint8]
@@ -175,7 +175,7 @@ def lemma_rules(arrays: Arrays) -> Lemmas:
     surrogates = (letters >= 0xD800) & (letters < 0xE000)
     if (surrogates | (letters < 0) | (letters > 0x10FFFF) | np.isin(letters, _SEPARATORS)).any():
         raise ValueError("the lemmas hold letters that do not exist")
-    return Lemmas(vocabulary(keys), numbers, cases, cut, letters, first)
+    return Lemmas(hash_table(keys), numbers, cases, cut, letters, first)
 
 
 @kernel

@@ -10,7 +10,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from arcwise.features.attributes import FIRST_NUMBER, UNKNOWN, Vocabulary, find_key, vocabulary
+from arcwise.features.hash_table import FIRST_NUMBER, UNKNOWN, HashTable, find_key, hash_table
 from arcwise.kernels import kernel
 from arcwise.tagging.spelling import CASE, CLASS, FORM, LOWER
 
@@ -30,7 +30,7 @@ class Lexicon(NamedTuple):
     have, 0 for all tags. first, tags: where each list begins in `tags`.
     """
 
-    words: Vocabulary
+    words: HashTable
     classes: NDArray[np.uint32]
     cases: NDArray[np.uint8]
     lists: NDArray[np.uint16]
@@ -126,7 +126,7 @@ def lexicon(arrays: Arrays, tags: int) -> Lexicon:
     if (keys == 0).any():
         raise ValueError("the lexicon has an empty key")
     return Lexicon(
-        vocabulary(keys.copy()),
+        hash_table(keys.copy()),
         *(arrays[f"lexicon.{name}"].copy() for name in ("classes", "cases", "lists", "first", "tags")),
     )
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from arcwise.features.hashing import scramble
 from arcwise.kernels import kernel
-from arcwise.tagging.spelling import ATTRIBUTES
+from arcwise.tagging.spelling import TAGS
 
 _GOLDEN = np.uint32(0x9E3779B1)
 _START, _END = 1, 2
@@ -33,7 +33,6 @@ class TagWeights(NamedTuple):
 @kernel
 def tag_features(
     spelled: NDArray[np.uint32],
-    seen: NDArray[np.uint32],
     begin: int,
     end: int,
     word: int,
@@ -41,7 +40,7 @@ def tag_features(
     bits: int,
     features: NDArray[np.uint32],
 ) -> None:
-    """The hashes of a word's features, below 2^bits. seen: what is known of the tags of the words before it in its sentence."""
+    """The hashes of a word's features, below 2^bits. The words before it in its sentence have their tags in `spelled`."""
     shift = np.uint32(32 - bits)
     for template in range(len(templates)):
         x = np.uint32(template)
@@ -54,10 +53,8 @@ def tag_features(
                 value = np.uint32(_START)
             elif at >= end:
                 value = np.uint32(_END)
-            elif attribute < ATTRIBUTES:
-                value = spelled[at, attribute]
             else:
-                value = seen[at, attribute - ATTRIBUTES]
+                value = spelled[at, attribute]
             x = scramble(np.uint32(x + value * _GOLDEN + np.uint32(8 * attribute + place)))
         features[template] = x >> shift
 
@@ -70,15 +67,14 @@ def tag_sentences(
     weights: TagWeights,
     tags: NDArray[np.int32],
 ) -> None:
-    """The best tag of every word, given those to its left. About 5 microseconds a word."""
+    """The best tag of every word, given those to its left, noted in `spelled`, too. About 5 microseconds a word."""
     features = np.empty(len(weights.templates), np.uint32)
-    seen = np.zeros((len(spelled), 3), np.uint32)
     parts = weights.parts
     scores = np.empty(len(weights.table) - (1 << weights.bits), np.int16)
     for s in range(len(boundaries) - 1):
         begin, end = boundaries[s], boundaries[s + 1]
         for word in range(begin, end):
-            tag_features(spelled, seen, begin, end, word, weights.templates, weights.bits, features)
+            tag_features(spelled, begin, end, word, weights.templates, weights.bits, features)
             scores[:] = 0
             for k in range(len(features)):
                 row = weights.table[features[k] : features[k] + len(scores)]
@@ -95,5 +91,5 @@ def tag_sentences(
                 if best < 0 or score > best_score:
                     best, best_score = tag, score
             tags[word] = best
-            for k in range(seen.shape[1]):  # copying a slice would take seconds to compile
-                seen[word, k] = weights.history[best, k]
+            for k in range(weights.history.shape[1]):  # copying a slice would take seconds to compile
+                spelled[word, TAGS + k] = weights.history[best, k]

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
+from arcwise.clusters.lookup import GRAINS, ClusterTable, find_cluster
 from arcwise.features.hashing import scramble
+from arcwise.features.letters import (
+    DIGIT,
+    LONGEST_WORD,
+    OTHER,
+    UPPER,
+    Alphabet,
+    kind_of,
+    letters_key,
+    letters_of,
+    lower_letters,
+)
+from arcwise.features.letters import LOWER as LOWER_KIND
 from arcwise.kernels import kernel
 from arcwise.treebank.block import FORM as FORM_COLUMN
 
@@ -17,63 +28,12 @@ LONGEST_AFFIX = 5
 FORM, LOWER = 0, 1
 SUFFIX, PREFIX = 2, 2 + LONGEST_AFFIX
 SHAPE, CLASS, CASE, STYLE = range(PREFIX + LONGEST_AFFIX, PREFIX + LONGEST_AFFIX + 4)
-ATTRIBUTES = STYLE + 1
+# Filled in once a word has its tag: the coarse tag, the fine tag, all of it. Last, the grains of the word's cluster.
+TAGS = STYLE + 1
+CLUSTER = TAGS + 3
+ATTRIBUTES = CLUSTER + GRAINS
 
-_LONGEST_WORD = 64  # letters looked at; of a longer word, the last ones
 _LONGEST_SHAPE = 8
-_OTHER, _UPPER, _LOWER, _DIGIT, _LETTER = range(5)
-
-# Lower case and kind of the characters of the alphabets that have case. Beyond them all are plain letters.
-_CASED = 0x600
-
-
-def _tables() -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.uint8]]:
-    lower, upper = np.arange(_CASED, dtype=np.int32), np.arange(_CASED, dtype=np.int32)
-    kinds = np.zeros(_CASED, np.uint8)
-    for code in range(_CASED):
-        character = chr(code)
-        if len(character.lower()) == 1:
-            lower[code] = ord(character.lower())
-        if len(character.upper()) == 1:
-            upper[code] = ord(character.upper())
-        kinds[code] = (
-            _UPPER if character.isupper() else _LOWER if character.islower()
-            else _DIGIT if character.isdigit() else _LETTER if character.isalpha() else _OTHER
-        )  # fmt: skip
-    return lower, upper, kinds
-
-
-class Alphabet(NamedTuple):
-    """Lower case, upper case and kind of every character below U+0600."""
-
-    lower: NDArray[np.int32]
-    upper: NDArray[np.int32]
-    kinds: NDArray[np.uint8]
-
-
-ALPHABET = Alphabet(*_tables())
-
-
-@kernel
-def letters_of(data: NDArray[np.uint8], start: int, stop: int, letters: NDArray[np.int32]) -> int:
-    """Decode UTF-8 to code points, the last ones if there is not room for all; returns how many."""
-    count = 0
-    i = start
-    while i < stop:
-        byte = np.int32(data[i])
-        more = 0 if byte < 0xC0 else 1 if byte < 0xE0 else 2 if byte < 0xF0 else 3
-        code = byte if more == 0 else byte & (0x3F >> more)
-        for k in range(1, more + 1):
-            if i + k < stop:
-                code = (code << 6) | np.int32(data[i + k] & 0x3F)
-        i += 1 + more
-        if count == len(letters):
-            for k in range(1, count):  # copying a slice would take seconds to compile
-                letters[k - 1] = letters[k]
-            count -= 1
-        letters[count] = code
-        count += 1
-    return count
 
 
 @kernel
@@ -86,30 +46,8 @@ def _read_emoji(letters: NDArray[np.int32], count: int) -> int:
 
 
 @kernel
-def lower_letters(letters: NDArray[np.int32], count: int, alphabet: Alphabet) -> None:
-    """Lower case, in place."""
-    for i in range(count):
-        if letters[i] < _CASED:
-            letters[i] = alphabet.lower[letters[i]]
-
-
-@kernel
-def _kind(code: int, alphabet: Alphabet) -> int:
-    return int(alphabet.kinds[code]) if code < _CASED else _LETTER
-
-
-@kernel
 def _step(x: np.uint32, code: int) -> np.uint32:
     return scramble(np.uint32(x * np.uint32(31) + np.uint32(code)))
-
-
-@kernel
-def lower_key(letters: NDArray[np.int32], count: int) -> np.uint64:
-    """The key of a word in lower case in the lexicon. Never 0."""
-    x = np.uint64(0xCBF29CE484222325)
-    for i in range(count):
-        x = (x ^ np.uint64(letters[i])) * np.uint64(0x100000001B3)
-    return x | np.uint64(1)
 
 
 @kernel
@@ -118,8 +56,8 @@ def _shape(letters: NDArray[np.int32], count: int, alphabet: Alphabet) -> np.uin
     x = np.uint32(SHAPE)
     last, run, length = -1, 0, 0
     for i in range(count):
-        kind = _kind(letters[i], alphabet)
-        sign = letters[i] + 8 if kind == _OTHER else kind
+        kind = kind_of(letters[i], alphabet)
+        sign = letters[i] + 8 if kind == OTHER else kind
         run = run + 1 if sign == last else 1
         last = sign
         if run <= 2 and length < _LONGEST_SHAPE:
@@ -135,8 +73,9 @@ def spell(
     stops: NDArray[np.int32],
     boundaries: NDArray[np.int32],
     alphabet: Alphabet,
+    clusters: ClusterTable,
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint64], NDArray[np.bool_]]:
-    """The attributes of all words of a block, uint32 (words, ATTRIBUTES), but CLASS and CASE; the keys of their lower case; and
+    """The attributes of all words of a block, uint32 (words, ATTRIBUTES), but CLASS, CASE and TAGS; the keys of their lower case; and
     whether they begin with a capital.
 
     data, starts, stops: as in `Block`. boundaries: the index of each sentence's first word, and the end. O(bytes).
@@ -144,7 +83,7 @@ def spell(
     words = starts.shape[0]
     spelled = np.zeros((words, ATTRIBUTES), np.uint32)
     keys, capitals = np.empty(words, np.uint64), np.zeros(words, np.bool_)
-    letters = np.empty(_LONGEST_WORD, np.int32)
+    letters, lower = np.empty(LONGEST_WORD, np.int32), np.empty(LONGEST_WORD, np.int32)
     for s in range(len(boundaries) - 1):
         begin, end = boundaries[s], boundaries[s + 1]
         capitalised = shouted = small = 0
@@ -152,6 +91,11 @@ def spell(
         for word in range(begin, end):
             row = spelled[word]
             count = letters_of(data, starts[word, FORM_COLUMN], stops[word, FORM_COLUMN], letters)
+            if len(clusters.grains):
+                cluster = find_cluster(letters, count, clusters, lower)
+                if cluster >= 0:
+                    for grain in range(GRAINS):
+                        row[CLUSTER + grain] = clusters.grains[cluster, grain]
             count = _read_emoji(letters, count)
             x = np.uint32(FORM)
             for i in range(count):
@@ -159,20 +103,20 @@ def spell(
             row[FORM] = x
             row[SHAPE] = _shape(letters, count, alphabet)
             first, second = (
-                _kind(letters[0], alphabet),
-                _kind(letters[min(1, count - 1)], alphabet) if count > 1 else _OTHER,
+                kind_of(letters[0], alphabet),
+                kind_of(letters[min(1, count - 1)], alphabet) if count > 1 else OTHER,
             )
-            capitals[word] = first == _UPPER
-            capitalised += first == _UPPER
-            shouted += first == _UPPER and second == _UPPER
-            small += first == _LOWER
+            capitals[word] = first == UPPER
+            capitalised += first == UPPER
+            shouted += first == UPPER and second == UPPER
+            small += first == LOWER_KIND
             if word >= end - 2 and count == 1 and letters[0] == 63:
                 question = 1
 
             lower_letters(letters, count, alphabet)
-            keys[word] = lower_key(letters, count)
+            keys[word] = letters_key(letters, count)
             for i in range(count):
-                if _kind(letters[i], alphabet) == _DIGIT:
+                if kind_of(letters[i], alphabet) == DIGIT:
                     letters[i] = 48
             x = np.uint32(PREFIX)
             for i in range(count):

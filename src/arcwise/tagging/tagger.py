@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from arcwise.clusters.lookup import NO_CLUSTERS, ClusterTable
+from arcwise.features.letters import ALPHABET
 from arcwise.tagging.lemmas import lemma_rules, write_lemmas
 from arcwise.tagging.lexicon import lexicon, look_up
 from arcwise.tagging.scoring import TagWeights, tag_sentences
-from arcwise.tagging.spelling import ALPHABET, spell
+from arcwise.tagging.spelling import spell
 from arcwise.tagging.tagset import Tagset
-from arcwise.tagging.templates import compile_templates
+from arcwise.tagging.templates import asks_for_clusters, compile_templates
 from arcwise.tagging.writing import untagged, write_tags
 from arcwise.treebank.block import Block, pack_names
 
@@ -22,11 +24,11 @@ Arrays = dict[str, NDArray[Any]]
 class Tagger:
     """Tags, features and lemmas for the words of a block. Safe to use from several threads at once.
 
-    arrays, header: what is stored of it; ValueError if they do not fit together.
+    arrays, header: what is stored of it; clusters: those that its templates see. ValueError if these do not fit together.
     """
 
-    def __init__(self, arrays: Arrays, header: dict[str, Any]) -> None:
-        self.arrays, self.header = arrays, header
+    def __init__(self, arrays: Arrays, header: dict[str, Any], clusters: ClusterTable = NO_CLUSTERS) -> None:
+        self.arrays, self.header, self.clusters = arrays, header, clusters
         tags = [(str(upos), str(xpos), str(feats)) for upos, xpos, feats in header["tags"]]
         self.tagset = Tagset(tags, [str(name) for name in header["fine"]])
         bits = int(header["bits"])
@@ -36,6 +38,8 @@ class Tagger:
         templates = compile_templates(str(header["templates"]))
         if len(templates) > 250:  # a sum of so many weights stays within int16
             raise ValueError(f"{len(templates)} templates, expected at most 250")
+        if asks_for_clusters(str(header["templates"])) and not len(clusters.grains):
+            raise ValueError("the tagger was trained with word clusters, which are missing")
         self._lexicon = lexicon(arrays, len(tags))
         self._lemmas = lemma_rules(arrays) if "lemmas.keys" in arrays else None
         self._names, self._first_name = pack_names([name.encode() for tag in tags for name in tag])
@@ -51,7 +55,7 @@ class Tagger:
 
     def tags(self, block: Block) -> NDArray[np.int32]:
         """The best tag of every word, as numbers of the tagset. Runs without the lock."""
-        spelled, keys, _ = spell(block.data, block.starts, block.stops, block.words, ALPHABET)
+        spelled, keys, _ = spell(block.data, block.starts, block.stops, block.words, ALPHABET, self.clusters)
         return self.tags_of(spelled, keys, block.words)
 
     def tags_of(

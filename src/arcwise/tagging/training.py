@@ -8,14 +8,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from arcwise.clusters.lookup import NO_CLUSTERS, ClusterTable
+from arcwise.features.letters import ALPHABET
 from arcwise.features.quantising import quantise
 from arcwise.tagging.learning import make_tag_training, tag_epoch
 from arcwise.tagging.lemmas import learn_lemmas, suffix_keys
 from arcwise.tagging.lexicon import learn_lexicon, lexicon, look_up
-from arcwise.tagging.spelling import ALPHABET, spell
+from arcwise.tagging.spelling import spell
 from arcwise.tagging.tagger import Tagger
 from arcwise.tagging.tagset import Tag, Tagset
-from arcwise.tagging.templates import TEMPLATES, compile_templates
+from arcwise.tagging.templates import CLUSTER_TEMPLATES, TEMPLATES, compile_templates
 from arcwise.treebank.block import FEATS, FORM, LEMMA, UPOS, XPOS, Block
 
 BITS = 22
@@ -35,9 +37,10 @@ class Words(NamedTuple):
     forms: list[str]
     lemmas: list[str]
     blocks: Sequence[Block]
+    clusters: ClusterTable
 
 
-def read_words(blocks: Sequence[Block]) -> Words | None:
+def read_words(blocks: Sequence[Block], clusters: ClusterTable = NO_CLUSTERS) -> Words | None:
     """The words of a treebank; None if it has no tags."""
     columns = [[value for block in blocks for value in block.column(role)] for role in (UPOS, XPOS, FEATS)]
     given: list[Tag] = list(zip(*columns, strict=True))
@@ -45,7 +48,9 @@ def read_words(blocks: Sequence[Block]) -> Words | None:
         return None
     tagset = Tagset.of(given)
     numbers = {tag: number for number, tag in enumerate(tagset.tags)}
-    spelled = [spell(block.data, block.starts, block.stops, block.words, ALPHABET) for block in blocks]
+    spelled = [
+        spell(block.data, block.starts, block.stops, block.words, ALPHABET, clusters) for block in blocks
+    ]
     offsets = np.cumsum([0, *(len(block.heads) for block in blocks)])
     bounds = [block.words[1:] + offset for block, offset in zip(blocks, offsets, strict=False)]
     return Words(
@@ -58,6 +63,7 @@ def read_words(blocks: Sequence[Block]) -> Words | None:
         forms=[form for block in blocks for form in block.column(FORM)],
         lemmas=[lemma for block in blocks for lemma in block.column(LEMMA)],
         blocks=blocks,
+        clusters=clusters,
     )
 
 
@@ -68,13 +74,16 @@ def train_tagger(
     seed: int,
     bits: int = BITS,
     epochs: int = EPOCHS,
-    templates: str = TEMPLATES,
+    templates: str | None = None,
     progress: Callable[[int, int, float], None] | None = None,
 ) -> Tagger:
     """A tagger learned from some of a treebank's sentences. The same seed gives the same tagger.
 
-    progress: is told the epoch, of how many, and the share of words tagged wrong in it.
+    templates: TEMPLATES if not given, and CLUSTER_TEMPLATES where there are clusters. progress: is told the epoch, of how many,
+    and the share of words tagged wrong in it.
     """
+    if templates is None:
+        templates = TEMPLATES + (CLUSTER_TEMPLATES if len(words.clusters.grains) else "")
     tagset, table = words.tagset, compile_templates(templates)
     chosen = np.zeros(len(words.boundaries) - 1, np.bool_)
     chosen[sentences] = True
@@ -115,7 +124,7 @@ def train_tagger(
             np.concatenate(keys)[inside], [words.forms[i] for i in where], [words.lemmas[i] for i in where]
         )
     header = {"tags": tagset.tags, "fine": tagset.fine, "bits": bits, "unit": unit, "templates": templates}
-    return Tagger(arrays, header)
+    return Tagger(arrays, header, words.clusters)
 
 
 def mean_tagger(taggers: Sequence[Tagger]) -> Tagger:
@@ -123,4 +132,4 @@ def mean_tagger(taggers: Sequence[Tagger]) -> Tagger:
     total = sum(tagger.arrays["table"] * np.float32(tagger.header["unit"]) for tagger in taggers)
     table, unit = quantise(np.asarray(total, np.float32))
     last = taggers[-1]
-    return Tagger(last.arrays | {"table": table}, last.header | {"unit": unit})
+    return Tagger(last.arrays | {"table": table}, last.header | {"unit": unit}, last.clusters)
