@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
-from arcwise.bench import charts, parsing, text_peers
+from arcwise.bench import charts, clusters, parsing, text_peers
+from arcwise.bench.clusters import Size, make_text
 from arcwise.bench.row import Row, times_as_fast
 from arcwise.bench.text import find_peer, without_tags
 from arcwise.bench.text_peers import UDPipe, train_udpipe
@@ -70,6 +72,33 @@ def test_charts(monkeypatch: pytest.MonkeyPatch):
     assert len(rows) == 5 * (4 + 2) + 2 * 2
     assert {row["unit"] for row in rows} == {"ms", "(exponent)"}
     assert all(row["peer"] == "" for row in rows)
+
+
+def test_clusters(monkeypatch: pytest.MonkeyPatch):
+    large = (Size(3000, 200, 10), Size(3000, 200, 20))
+    monkeypatch.setattr(clusters, "rows", partial(clusters.rows, beside=Size(2000, 120, 10), large=large))
+    installed = find_spec("brown_clustering") is not None
+    time, kept, *larger = measured("clusters")
+    assert [row["peer"] for row in larger] == ["counting the pairs alone"] * 2
+    assert all(row["peer_value"] < row["ours"] for row in larger)
+    assert (time["peer_value"] is not None) == (kept["peer_value"] is not None) == installed
+    assert 10 < kept["ours"] < 100
+    if installed:  # both look for the same clusters
+        assert kept["peer_value"] == pytest.approx(kept["ours"], abs=0.1)
+        assert kept["reached"]
+
+    monkeypatch.setattr(clusters, "import_module", missing)
+    time, kept, *_ = measured("clusters")
+    assert time["peer_value"] is kept["peer_value"] is kept["reached"] is None
+
+
+def test_text_to_be_clustered():
+    text = make_text(Size(5000, 400, 10))
+    assert text == make_text(Size(5000, 400, 10))
+    lines = [line.split() for line in text.splitlines()]
+    assert {len(line) for line in lines} == {20}
+    assert len(lines) == 250
+    assert 300 < len({word for line in lines for word in line}) <= 400
 
 
 def test_reading_a_treebank_and_made_up_text(treebank: Path):
@@ -170,10 +199,12 @@ def test_text_beside_udpipe(treebank: Path, tiny_model: Path):
     ]
 
 
-def test_udpipe_is_left_out_if_not_wanted_or_not_installed(monkeypatch: pytest.MonkeyPatch):
-    def missing(name: str) -> None:
-        raise ImportError(name)
+def missing(name: str) -> None:
+    """In place of `import_module`: nothing is installed."""
+    raise ImportError(name)
 
+
+def test_udpipe_is_left_out_if_not_wanted_or_not_installed(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(text_peers, "import_module", missing)
     assert find_peer(("any.udpipe",)) == ("UDPipe", ("any.udpipe",), None)
     assert find_peer(()) == ("", (), None)

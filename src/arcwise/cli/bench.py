@@ -33,9 +33,21 @@ _NAMES = (
     "search",
     "sums",
     "charts",
+    "clusters",
 )
+_WITHOUT_TREEBANK = ("search", "sums", "charts", "clusters")
 _PACKAGES = ("arcwise", "numba", "numpy", "highspy")
-_PEERS = ("conllu", "ufal.chu_liu_edmonds", "ufal.udpipe", "spacy", "scipy", "torch", "torch-struct", "supar")
+_PEERS = (
+    "conllu",
+    "ufal.chu_liu_edmonds",
+    "ufal.udpipe",
+    "brown-clustering",
+    "spacy",
+    "scipy",
+    "torch",
+    "torch-struct",
+    "supar",
+)
 _HEADER = ("figure", "ours", "peer", "peer's", "ratio", "target", "reached")
 _NOTES = """\
 Medians; what is compared took turns in one process. CPU time on one thread, unless it says elapsed.
@@ -94,6 +106,7 @@ def command(
       search    trees from arc scores
       sums      partition functions and marginals from arc scores
       charts    projective trees from scores of higher parts: how the time grows
+      clusters  Brown clusters of text: how fast, how good
 
     Targets are those of the treebank UD English EWT, release 2.16, in a folder named en_ewt.
 
@@ -141,7 +154,7 @@ def _measure(
 ) -> list[Row]:
     """The rows of all names, in the order of _NAMES: training first, so that its memory is its own and parsing has its model."""
     rows: list[Row] = []
-    if not {*names} <= {"search", "sums", "charts"}:
+    if not {*names} <= {*_WITHOUT_TREEBANK}:
         from arcwise.bench.treebank import find_treebank, make_treebank
 
         treebank = find_treebank(folder) if folder is not None else make_treebank(scratch)
@@ -195,6 +208,10 @@ def _measure(
         from arcwise.bench import charts
 
         rows += charts.rows(rounds, say)
+    if "clusters" in names:
+        from arcwise.bench import clusters
+
+        rows += clusters.rows(rounds, say)
     return rows
 
 
