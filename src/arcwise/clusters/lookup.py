@@ -75,6 +75,9 @@ def cluster_table(arrays: Mapping[str, NDArray[Any]]) -> ClusterTable:
     """The table of stored arrays; without them one without clusters. ValueError if kernels could not trust it."""
     if "clusters.keys" not in arrays:
         return NO_CLUSTERS
+    for name in ("clusters.of", "clusters.grains"):
+        if name not in arrays:
+            raise ValueError(f"{name} is missing")
     keys, of, grains = (arrays[f"clusters.{name}"] for name in ("keys", "of", "grains"))
     for name, array, dtype, dimensions in (
         ("keys", keys, np.uint64, 1),
