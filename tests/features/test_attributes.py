@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from arcwise import Clusters
+from arcwise.clusters.lookup import CUTS, NO_CLUSTERS, ClusterTable, cluster_arrays, cluster_table
 from arcwise.features.attributes import (
     ATTRIBUTES,
+    CLUSTER,
     COLUMNS,
+    FORM,
     FREQUENT,
     LEMMA,
     MORPHOLOGY,
@@ -21,9 +27,11 @@ from arcwise.features.attributes import (
     vocabulary,
 )
 from arcwise.features.hash_table import ROOT, UNKNOWN, hash_table
+from arcwise.features.hashing import hash_bytes
 from arcwise.treebank.block import Block, index_block
 from arcwise.treebank.formats import CONLLU, FORMATS
 from arcwise.treebank.sentence import Sentence
+from tests.clusters.test_lookup import plain
 from tests.features.naive import assert_one_to_one, block_attributes
 from tests.treebank.examples import ALL
 
@@ -45,13 +53,9 @@ def block_of(*sentences: Words) -> Block:
     return index_block(b"".join(texts), CONLLU)[0]
 
 
-def numbers_of(block: Block, keys: np.ndarray) -> np.ndarray:
-    return number_words(block.data, block.starts, block.stops, block.words, vocabulary(keys))
-
-
-def word_numbers(block: Block, keys: np.ndarray) -> np.ndarray:
+def word_numbers(block: Block, keys: np.ndarray, clusters: ClusterTable = NO_CLUSTERS) -> np.ndarray:
     """The rows of the words alone."""
-    numbers = numbers_of(block, keys)
+    numbers = number_words(block.data, block.starts, block.stops, block.words, vocabulary(keys, clusters))
     roots = block.words[:-1] + np.arange(len(block))
     assert (numbers[roots] == ROOT).all()
     return np.delete(numbers, roots, axis=0)
@@ -148,6 +152,66 @@ def test_an_empty_vocabulary_knows_nothing() -> None:
     assert keys.dtype == np.uint64
     assert len(keys) == 0
     assert (word_numbers(block_of([("a", "b", "c", "d", "E=f")]), keys) == UNKNOWN).all()
+
+
+# Clusters, and the forms seen beside them
+
+shouted = st.text("abcéABCÉ", min_size=1, max_size=2)
+texts = st.lists(
+    st.lists(shouted.map(lambda form: (form, "_", "X", "_", "A=1")), min_size=1, max_size=9),
+    min_size=1,
+    max_size=4,
+)
+clusters = st.dictionaries(shouted, st.text("01", min_size=1, max_size=8), min_size=1, max_size=12)
+
+
+def form_key(form: str) -> int:
+    data = np.frombuffer(form.encode(), np.uint8)
+    return int(hash_bytes(data, 0, len(data), FORM))
+
+
+@settings(deadline=None, max_examples=100)
+@given(texts, texts, clusters, st.integers(0, 8), st.sampled_from(CUTS))
+def test_clusters_and_frequent_forms(
+    known: list[Words], other: list[Words], bits: dict[str, str], frequent: int, cut: str
+) -> None:
+    found = Clusters(bits, {word: 1 + len(word) for word in bits})
+    table = cluster_table(cluster_arrays(found, cut))
+    keys = collect_keys([block_of(*known)], frequent)
+    counts = Counter(word[0] for sentence in known for word in sentence)
+    # Of equally frequent forms those of lowest hash: any order will do, if it is always the same.
+    most = sorted(counts, key=lambda form: (-counts[form], form_key(form)))[:frequent]
+    forms = [word[0] for sentence in [*known, *other] for word in sentence]
+    block = block_of(*known, *other)
+    numbers = word_numbers(block, keys, table)
+
+    expected = [form if form in most else None for form in forms]
+    assert_one_to_one([None, *expected], [UNKNOWN, *numbers[:, FREQUENT].tolist()])
+    grains = [plain(found, cut, form) or (None, None, None) for form in forms]
+    for grain, column in enumerate(numbers[:, CLUSTER:].T.tolist()):
+        assert_one_to_one([None, *(names[grain] for names in grains)], [UNKNOWN, *column])
+    # All else is as it is without them.
+    without = word_numbers(block, keys)
+    np.testing.assert_array_equal(numbers[:, :FREQUENT], without[:, :FREQUENT])
+    assert (without[:, FREQUENT:] == UNKNOWN).all()
+
+
+def test_frequent_forms_do_not_depend_on_blocks() -> None:
+    """Ten forms, all equally frequent but one."""
+    treebank: list[Words] = [[(form, "_", "X", "_", "_")] for form in "abcdefghija"]
+    whole = collect_keys([block_of(*treebank)], 4)
+    assert len(whole) == len(collect_keys([block_of(*treebank)])) + 4
+    for cut in range(1, len(treebank)):
+        np.testing.assert_array_equal(
+            collect_keys([block_of(*treebank[cut:]), block_of(*treebank[:cut])], 4), whole
+        )
+    # With as many as there are, or more, all are.
+    table = cluster_table(cluster_arrays(Clusters({"z": "0"}, {"z": 1})))
+    for frequent, seen in ((0, 0), (1, 2), (4, 5), (10, 11), (800, 11)):
+        column = word_numbers(block_of(*treebank), collect_keys([block_of(*treebank)], frequent), table)[
+            :, FREQUENT
+        ]
+        assert np.count_nonzero(column) == seen
 
 
 @settings(deadline=None, max_examples=40)
