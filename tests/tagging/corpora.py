@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from arcwise.clusters.lookup import NO_CLUSTERS, ClusterTable
 from arcwise.tagging.tagger import Tagger
 from arcwise.tagging.training import Words, read_words, train_tagger
 from arcwise.treebank.block import Block, index_block
@@ -55,15 +56,15 @@ def conllu_block(text: str | bytes) -> Block:
     return block
 
 
-def learn(blocks: list[Block], **options: Any) -> Tagger:
+def learn(blocks: list[Block], clusters: ClusterTable = NO_CLUSTERS, **options: Any) -> Tagger:
     """A small tagger that learns from all sentences."""
-    words = words_of(blocks)
+    words = words_of(blocks, clusters)
     chosen: dict[str, Any] = {"seed": 0, "bits": 12} | options
     return train_tagger(words, np.arange(len(words.boundaries) - 1), **chosen)
 
 
-def words_of(blocks: list[Block]) -> Words:
-    words = read_words(blocks)
+def words_of(blocks: list[Block], clusters: ClusterTable = NO_CLUSTERS) -> Words:
+    words = read_words(blocks, clusters)
     assert words is not None
     return words
 
