@@ -257,9 +257,8 @@ def _read_clusters(blocks: list[Block], options: Options, note: Note) -> Arrays:
     if options.clusters is None:
         return {}
     found = read_clusters(options.clusters)
-    lower = {word.lower() for word in found.bits}
     forms = Counter(form for block in blocks for form in block.column(FORM))
-    known = sum(often for form, often in forms.items() if form in found.bits or form.lower() in lower)
+    known = sum(often for form, often in forms.items() if {form, form.lower()} & found.bits.keys())
     share = known / forms.total()
     note(f"{share:.1%} of the words of the training treebank have a cluster")
     if share < _FEW_KNOWN:
