@@ -267,7 +267,8 @@ def _read_clusters(blocks: list[Block], options: Options, note: Note) -> Arrays:
 
 
 def _fingerprint(treebanks: tuple[list[Block], ...], clusters: Arrays, options: Options) -> str:
-    made_by = repr((arcwise.__version__, sorted(asdict(options).items())))
+    chosen = asdict(options) | {"clusters": None}  # as with treebanks, what they are counts, not where
+    made_by = repr((arcwise.__version__, sorted(chosen.items())))
     digest = hashlib.blake2b(made_by.encode(), digest_size=16)
     for name in sorted(clusters):
         digest.update(clusters[name].tobytes())
