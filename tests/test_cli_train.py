@@ -9,13 +9,14 @@ import sys
 import time
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from arcwise import load, train
+from arcwise import cluster, load, train
 from arcwise.cli import arcwise_command, main
 from arcwise.cli import train as cli_train
 from arcwise.cli.train import command
@@ -373,6 +374,104 @@ def test_tensors_that_make_no_sense(run, tmp_path, options, message):
     code, out, err = run(TRAIN, "-o", tmp_path / "model", *options)
     assert (code, out) == (2, "")
     assert message in err
+
+
+# Clusters
+
+
+@pytest.fixture
+def clusters(tmp_path):
+    path = tmp_path / "clusters.tsv"
+    cluster([TRAIN], path, clusters=20, minimum=1)
+    return path
+
+
+def test_clusters(run, tmp_path, clusters):
+    model = tmp_path / "model"
+    options = ["--clusters", clusters, "--cluster-cut", "frequency", "--frequent", 50, "--seed", 2]
+    status, _, err = run(TRAIN, "--dev", DEV, "-o", model, *QUICK, *options)
+    assert status == 0, err
+    assert "note: 100.0% of the words of the training treebank have a cluster\n" in err
+    assert "most words have none" not in err
+    parser = load(model)
+    assert len(parser.model.clusters().grains) == 20
+    clusters.unlink()  # the model holds what it needs
+    result = CliRunner().invoke(arcwise_command, ["parse", str(DEV), "--model", str(model), "-q", "--retag"])
+    assert result.exit_code == 0, result.output
+    cluster([TRAIN], clusters, clusters=20, minimum=1)
+    small: dict[str, Any] = {**cli_train._SIZES["small"]}
+    train(
+        TRAIN, DEV, tmp_path / "same", clusters=clusters, cluster_cut="frequency", frequent=50, seed=2, epochs=2,
+        label_epochs=1, settings=Settings(**small),
+    )  # fmt: skip
+    assert (tmp_path / "same").read_bytes() == model.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "message"),
+    [
+        (None, "", "cannot read it: no such file"),
+        (b"", "", "an empty file, expected a bit string, a word and a count, separated by tabs"),
+        (
+            b"01\tthe\t7\n01\tof\n",
+            ":2",
+            "2 columns, expected a bit string, a word and a count, separated by tabs",
+        ),
+        (b"01\tthe\t7\n0x\tof\t3\n", ":2", "bit string '0x', expected one or more of 0 and 1"),
+        (b"01\tthe\tmany\n", ":1", "count 'many', expected a whole number"),
+        (
+            b"01\tthe\t7\n01\tthe\t8\n",
+            ":2",
+            "'the' for the second time, after line 1, expected every word once",
+        ),
+        (b"01\tthe\t7\n1\tof\t", ":2", "the file ends inside a line, expected a line feed at its end"),
+        (b"01\tthe\t7\n1\to\xfff\t3\n", ":2", "byte 4 of the line, 0xff, is not UTF-8, expected UTF-8"),
+    ],
+    ids=["missing", "empty", "columns", "bits", "count", "twice", "truncated", "no UTF-8"],
+)
+def test_clusters_that_cannot_be_read(run, tmp_path, content, line, message):
+    bad = tmp_path / "bad.tsv"
+    if content is not None:
+        bad.write_bytes(content)
+    status, out, err = run(TRAIN, "--dev", DEV, "-o", tmp_path / "model", *QUICK, "--clusters", bad)
+    assert (status, out) == (2, "")
+    last = err.splitlines()[-1]
+    assert last.startswith(f"arcwise: {bad}{line}: {message}"), last
+    assert [path.name for path in tmp_path.iterdir()] == ["bad.tsv"] * (content is not None)
+
+
+def test_clusters_of_another_language(run, tmp_path):
+    path = tmp_path / "other.tsv"
+    path.write_text("".join(f"{k:04b}\tслово{k}\t3\n" for k in range(16)) + "1\t.\t9\n")
+    options = ["--clusters", path, "--gold-tags", *QUICK]
+    status, _, err = run(TRAIN, "-o", tmp_path / "model", *options)
+    assert status == 0, err
+    assert re.search(r"note: \d\.\d% of the words of the training treebank have a cluster\n", err)
+    assert (
+        "note: most words have none: are the clusters of the treebank's language, and its words split alike?\n"
+        in err
+    )
+    assert load(tmp_path / "model").model.settings.clusters
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--frequent", 5], "--frequent is for --clusters"),
+        (["--frequent", 0], "--frequent is for --clusters"),
+        (["--cluster-cut", "bits"], "--cluster-cut is for --clusters"),
+        (["--clusters", "clusters.tsv", "--frequent", -1], "-1 is not in the range x>=0"),
+        (
+            ["--clusters", "clusters.tsv", "--cluster-cut", "magic"],
+            "'magic' is not one of 'bits', 'frequency'",
+        ),
+    ],
+)
+def test_clusters_that_make_no_sense(run, tmp_path, options, message):
+    status, out, err = run(TRAIN, "-o", tmp_path / "model", *options)
+    assert (status, out) == (2, "")
+    assert message in err
+    assert not list(tmp_path.iterdir())
 
 
 # Learners
