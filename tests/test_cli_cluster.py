@@ -5,6 +5,7 @@ import io
 import os
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -73,6 +74,56 @@ def test_few_words(tmp_path):
     assert output.read_bytes() == b"0\ta\t3\n"
     assert run("-", "-o", output, "--min-count", 1, "-c", 1, stdin=b"a b a b").exit_code == 0
     assert output.read_bytes() == b"0\ta\t2\n0\tb\t2\n"
+
+
+def test_fewer_words_than_clusters(tmp_path):
+    """Each word is a cluster of its own, however many are asked for."""
+    text, found = b"a b a c\n\n\nb a c a\n", []
+    for number in (3, 4, 1000):
+        result = run("-", "-o", tmp_path / f"{number}.tsv", "--min-count", 1, "-c", number, stdin=text)
+        assert result.exit_code == 0, result.output
+        assert "2 sentences, 8 words: 3 different ones occur 1 time or more" in result.output
+        assert "3 clusters, bit strings of 1 to 2 bits" in result.output
+        found.append((tmp_path / f"{number}.tsv").read_bytes())
+    assert len(set(found)) == 1
+    assert len(set(read_clusters(tmp_path / "3.tsv").bits.values())) == 3
+
+
+def test_a_line_of_any_length_takes_little_memory(tmp_path):
+    """1 MB, 20 MB: what is held is a piece of it, and the pairs."""
+    words = [f"{k * k % 97:02d}{'x' * 48}" for k in range(400_000)]
+    line, output = tmp_path / "line.txt", tmp_path / "clusters.tsv"
+    for count, megabytes in ((20_000, 1), (400_000, 20)):
+        line.write_text(" ".join(words[:count]))
+        assert megabytes * 1_000_000 < line.stat().st_size < megabytes * 1_100_000
+        tracemalloc.start()
+        try:
+            assert run(line, "-o", output, "-c", 10, "-q").exit_code == 0
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        assert sum(read_clusters(output).counts.values()) == count
+    # The first run may also compile.
+    assert peak < 16_000_000
+
+
+def test_huge_words_and_columns(tmp_path):
+    """A word of 1 MB is one; of 20 MB it is a mistake, which is found before all of it is read."""
+    text, output = tmp_path / "text.txt", tmp_path / "clusters.tsv"
+    text.write_text(f"{'x' * 1_000_000} y " * 3)
+    assert run(text, "-o", output, "-q").exit_code == 0
+    assert read_clusters(output).counts == {"x" * 1_000_000: 3, "y": 3}
+    output.unlink()
+    text.write_text("a b\n" + "x" * 20_000_000)
+    assert str(run(text, "-o", output).exception) == (
+        f"{text}:2: a word of more than 1 MiB, expected spaces between words"
+    )
+    treebank = tmp_path / "huge.conllu"
+    treebank.write_text(f"1\t{'x' * 20_000_000}\t_\t_\t_\t_\t0\troot\t_\t_\n\n")
+    assert str(run(treebank, "-o", output).exception) == (
+        f"{treebank}:1: token 1: a line of more than 1 MiB, expected a shorter one"
+    )
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["huge.conllu", "text.txt"]
 
 
 @pytest.mark.parametrize(

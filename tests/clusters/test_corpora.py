@@ -108,9 +108,10 @@ def test_no_utf8(text, line, message, piece, monkeypatch, tmp_path):
     monkeypatch.setattr(corpora, "_PIECE", piece)
     path = tmp_path / "text.txt"
     path.write_bytes(text)
-    with pytest.raises(InputError) as error:
-        pairs_of(path)
-    assert str(error.value).startswith(f"{path}:{line}: {message}")
+    for form in (None, "text"):  # where a format must be recognised, pieces have the size that this takes
+        with pytest.raises(InputError) as error:
+            pairs_of(path, format=form)
+        assert str(error.value).startswith(f"{path}:{line}: {message}")
 
 
 def test_heads_need_trees(tmp_path):
