@@ -283,11 +283,12 @@ def test_orders_that_make_no_sense(run, tmp_path, options, message):
 
 def test_a_model_of_third_order(run, tmp_path):
     model = tmp_path / "model"
-    options = ["--order", 3, "--projective", "--gold-tags", "--prune", 0.001, *QUICK]
+    options = ["--order", 3, "--projective", "--gold-tags", "--prune", 0.001, "--most-heads", 8, *QUICK]
     code, _, err = run(TRAIN, "--dev", DEV, "-o", model, *options)
     assert code == 0, err
     settings = load(model).model.settings
     assert (settings.search, settings.pruning, round(settings.threshold, 2)) == ("model1", "projective", 6.91)
+    assert settings.most_heads == 8
     result = CliRunner().invoke(
         arcwise_command, ["parse", str(DEV), "--model", str(model), "--nbest", "2", "--confidence", "-q"]
     )

@@ -83,6 +83,10 @@ _SIZES: dict[str, dict[str, int]] = {
     "[default: 0.0067; with --projective 0.002]",
 )  # fmt: skip
 @click.option(
+    "--most-heads", type=click.IntRange(2, 1000), metavar="K",
+    help="Of a word at most so many heads are kept, the likeliest: fewer make models of higher order faster.  [default: 17]",
+)  # fmt: skip
+@click.option(
     "--prune-by", "pruning", type=click.Choice(list(PRUNINGS)),
     help="What this probability is of: the heads of a word, all trees, or projective trees.  "
     "[default: heads; with --projective projective]",
@@ -176,6 +180,7 @@ def command(
     projective: bool,
     parts: str | None,
     beam: float | None,
+    most_heads: int | None,
     pruning: str | None,
     form: str | None,
     size: str,
@@ -270,6 +275,8 @@ def command(
         raise click.UsageError("--prune nan")
     if beam is not None:
         settings["threshold"] = -math.log(beam) if beam > 0 else math.inf
+    if most_heads is not None:
+        settings["most_heads"] = most_heads
     if pruning is not None:
         settings["pruning"] = pruning
     if rank is None:
