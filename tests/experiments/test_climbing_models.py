@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import arcwise
-from arcwise.cli import main
 from arcwise.errors import InputError, ModelError
 from arcwise.evaluation.attachment import evaluate
 from arcwise.experiments import climbing_models, full
@@ -177,21 +176,6 @@ def test_what_is_measured_is_what_evaluate_says(bank: Path, models: Path, tmp_pa
 
 
 # The command
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Any:
-    """Run `arcwise experiment`; gives exit status, standard output and standard error."""
-
-    def run(*arguments: object) -> tuple[Any, str, str]:
-        monkeypatch.setattr(sys, "argv", ["arcwise", "experiment", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        out, err = capfd.readouterr()
-        assert "Traceback" not in err
-        return ended.value.code or 0, out, err
-
-    return run
 
 
 def test_the_command(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from arcwise.cli.climbing_experiments import CLIMBING
+from arcwise.cli.cluster_experiments import CLUSTERS
 from arcwise.cli.experiment_tables import (
     check_tables,
     epochs_option,
@@ -350,5 +351,5 @@ def columns(
     show_table(list(markdown("search", rows)), "columns", write)
 
 
-for _one in CLIMBING:
+for _one in (*CLIMBING, *CLUSTERS):
     command.add_command(_one)
