@@ -5,7 +5,7 @@ Koo (2010), tables 3.3 and 3.6 as curves, and figures 3-2, 3-3 and 3-4. Matplotl
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +19,46 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _COLOURS = (DARK, LIGHT, GREY)
+
+
+def curve_picture(
+    name: str, sizes: Sequence[int], panels: Mapping[str, Mapping[str, tuple[Sequence[float], Sequence[float]]]], form: str
+) -> bytes:  # fmt: skip
+    """Accuracy against the number of training sentences, on a logarithmic scale, two panels a row.
+
+    panels: by title, and there by name of what is measured, the accuracies without and with clusters for all sizes.
+
+    >>> panel = {"UAS": ([80.0, 84.0], [82.0, 85.0]), "LAS": ([75.0, 80.0], [78.0, 81.5])}
+    >>> curve_picture("en_ewt", [1000, 2000], {"1st order": panel, "2nd order": panel}, "svg")[:5]
+    b'<?xml'
+    """
+
+    def draw(figure: Figure) -> None:
+        from matplotlib.ticker import NullFormatter, NullLocator
+
+        rows = -(-len(panels) // 2)
+        figure.set_size_inches(8.6, 0.6 + 3.0 * rows)
+        grid = figure.subplots(rows, 2, sharex=True, sharey=True, squeeze=False)
+        for axes, (title, curves) in zip(grid.flat, panels.items(), strict=False):
+            for (metric, pair), line in zip(curves.items(), ("-", "--"), strict=False):
+                for values, colour, how in zip(pair, (LIGHT, DARK), ("without", "with"), strict=True):
+                    axes.plot(
+                        sizes, values, f"o{line}", color=colour, label=f"{visible(metric)} {how} clusters"
+                    )
+            axes.set_xscale("log")
+            axes.set_xticks(sizes, [f"{size:,}" for size in sizes], rotation=30, ha="right")
+            axes.xaxis.set_minor_locator(NullLocator())
+            axes.xaxis.set_minor_formatter(NullFormatter())
+            axes.set_title(visible(title))
+            axes.set_axisbelow(True)
+        for axes in grid[-1]:
+            axes.set_xlabel("training sentences")
+        for axes in grid[:, 0]:
+            axes.set_ylabel("accuracy on dev (%)")
+        grid.flat[0].legend(loc="lower right", fontsize=8)
+        figure.suptitle(visible(name), fontsize=10)
+
+    return render(draw, form, EXPERIMENTS)
 
 
 def bigram_picture(name: str, frequencies: Mapping[str, NDArray[np.int64]], form: str) -> bytes:
