@@ -39,7 +39,7 @@ def command() -> None:
     """The papers' tables on treebanks of your own: folders with a file of each name train*, dev*, test*.
 
     In the file of --write the lines between `<!-- NAME -->` and `<!-- end of NAME -->` are replaced, where NAME is that of the
-    experiment.
+    experiment, or, of those with word clusters, that and the treebank's, as `curves en_ewt`.
 
     \b
     Example:
