@@ -13,6 +13,7 @@ from arcwise.cli.experiment_tables import (
     check_plot,
     grow_table,
     models_option,
+    patient_epochs_option,
     plot_option,
     show_table,
     table_option,
@@ -25,10 +26,7 @@ from arcwise.cli.terminal import jobs_option
 if TYPE_CHECKING:
     from arcwise.experiments.tables import Rows
 
-_epochs = click.option(
-    "--epochs", type=click.IntRange(1), default=10, show_default=True,
-    help="Of training, at most; it ends after three without a better LAS on dev, and the best is kept.",
-)  # fmt: skip
+_epochs = patient_epochs_option(10)
 _restarts = click.option(
     "--restarts", type=click.IntRange(1), default=100, show_default=True,
     help="Runs in a row without a better tree after which a sentence is done.",

@@ -16,6 +16,7 @@ from arcwise.cli.experiment_tables import (
     folder_type,
     keep_last,
     models_option,
+    patient_epochs_option,
     plot_option,
     show_table,
     table_option,
@@ -36,10 +37,6 @@ _clusters = click.option(
     "--clusters", required=True, type=existing_file_type, metavar="FILE",
     help="Word clusters, as `arcwise cluster` and others write them.",
 )  # fmt: skip
-_epochs = click.option(
-    "--epochs", type=click.IntRange(1), default=6, show_default=True,
-    help="Of training, at most; it ends after three without a better LAS on dev, and the best is kept.",
-)  # fmt: skip
 
 
 def _numbers(context: click.Context, parameter: click.Parameter, text: str) -> tuple[int, ...]:
@@ -56,7 +53,7 @@ def _numbers(context: click.Context, parameter: click.Parameter, text: str) -> t
 def _trained(command: Callable[..., None]) -> Callable[..., None]:
     """The arguments and options of experiments that train parsers."""
     for option in (
-        jobs_option, models_option, _epochs, write_option, table_option, _clusters, _treebank
+        jobs_option, models_option, patient_epochs_option(6), write_option, table_option, _clusters, _treebank
     ):  # fmt: skip
         command = option(command)
     return command

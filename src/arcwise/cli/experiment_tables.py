@@ -36,6 +36,14 @@ plot_option = click.option(
 )  # fmt: skip
 
 
+def patient_epochs_option(default: int) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """For trainings as those of `arcwise train`."""
+    return click.option(
+        "--epochs", type=click.IntRange(1), default=default, show_default=True,
+        help="Of training, at most; it ends after three without a better LAS on dev, and the best is kept.",
+    )  # fmt: skip
+
+
 def check_tables(
     treebanks: tuple[Path, ...], name: str, write: Path | None, files: Callable[[Path], object] | None = None
 ) -> None:
