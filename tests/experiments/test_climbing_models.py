@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 
 import arcwise
-from arcwise.cli import main
 from arcwise.errors import InputError, ModelError
 from arcwise.evaluation.attachment import evaluate
-from arcwise.experiments import climbing_models, full
+from arcwise.experiments import climbing_models, full, kept_models
 from arcwise.experiments.climbing_models import (
     EXACT,
     FIRST,
@@ -22,9 +21,9 @@ from arcwise.experiments.climbing_models import (
     files_of,
     measure,
     trained,
-    training_seconds,
     training_treebanks,
 )
+from arcwise.experiments.kept_models import training_seconds
 from arcwise.pipeline.model import Settings
 from arcwise.pipeline.options import Options
 from arcwise.pipeline.training_run import TrainingRun
@@ -91,7 +90,7 @@ def no_training(*_: object) -> None:
 
 def test_a_model_is_trained_once(bank: Path, models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert sorted(file.name for file in models.iterdir()) == ["bank-1st.arcwise", "bank-full.arcwise"]
-    monkeypatch.setattr(climbing_models, "read_training_data", no_training)
+    monkeypatch.setattr(kept_models, "read_training_data", no_training)
     parser = trained(bank, FULL, models, EPOCHS)
     assert training_seconds(parser) > 0
     assert [stage["stage"] for stage in parser.model.facts["training"]] == ["trees", "labels"]
@@ -177,21 +176,6 @@ def test_what_is_measured_is_what_evaluate_says(bank: Path, models: Path, tmp_pa
 
 
 # The command
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Any:
-    """Run `arcwise experiment`; gives exit status, standard output and standard error."""
-
-    def run(*arguments: object) -> tuple[Any, str, str]:
-        monkeypatch.setattr(sys, "argv", ["arcwise", "experiment", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        out, err = capfd.readouterr()
-        assert "Traceback" not in err
-        return ended.value.code or 0, out, err
-
-    return run
 
 
 def test_the_command(

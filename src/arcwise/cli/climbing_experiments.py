@@ -10,29 +10,26 @@ from typing import TYPE_CHECKING
 import click
 
 from arcwise.cli.experiment_tables import (
+    check_plot,
     grow_table,
     models_option,
+    patient_epochs_option,
+    plot_option,
     show_table,
     table_option,
     treebanks_argument,
     write_option,
+    write_picture,
 )
-from arcwise.cli.terminal import jobs_option, say
+from arcwise.cli.terminal import jobs_option
 
 if TYPE_CHECKING:
     from arcwise.experiments.tables import Rows
 
-_epochs = click.option(
-    "--epochs", type=click.IntRange(1), default=10, show_default=True,
-    help="Of training, at most; it ends after three without a better LAS on dev, and the best is kept.",
-)  # fmt: skip
+_epochs = patient_epochs_option(10)
 _restarts = click.option(
     "--restarts", type=click.IntRange(1), default=100, show_default=True,
     help="Runs in a row without a better tree after which a sentence is done.",
-)  # fmt: skip
-_plot = click.option(
-    "--plot", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE.png|svg|pdf",
-    help="Where to draw it. Needs Matplotlib: pip install 'arcwise[plot]'.",
 )  # fmt: skip
 
 
@@ -43,7 +40,7 @@ _plot = click.option(
 @_epochs
 @models_option
 @_restarts
-@_plot
+@plot_option
 @jobs_option
 def full(
     treebanks: tuple[Path, ...], output: Path, write: Path | None, epochs: int, models: Path | None, restarts: int,
@@ -62,10 +59,10 @@ def full(
     """
     from arcwise.experiments.full import figure_4, table_4, tables
 
-    form = _check_plot(plot)
+    form = check_plot(plot)
     rows = _grow(partial(table_4, restarts=restarts), treebanks, output, write, epochs, models, jobs, "full")
     if plot is not None:
-        _draw(figure_4(_without_mean(rows), form), plot)
+        write_picture(figure_4(_without_mean(rows), form), plot)
     show_table(list(tables(rows)), "full", write)
 
 
@@ -149,7 +146,7 @@ def starts(
 @click.option(
     "--sentences", type=click.IntRange(1), metavar="N", help="Of a test treebank, at most: from all over it."
 )
-@_plot
+@plot_option
 @jobs_option
 def restarts(
     treebanks: tuple[Path, ...], output: Path, write: Path | None, epochs: int, models: Path | None, sentences: int | None,
@@ -167,10 +164,10 @@ def restarts(
     """
     from arcwise.experiments.restarts import figures_5_and_6, table_6, tables
 
-    form = _check_plot(plot)
+    form = check_plot(plot)
     rows = _grow(partial(table_6, most=sentences), treebanks, output, write, epochs, models, jobs, "restarts")
     if plot is not None:
-        _draw(figures_5_and_6(_without_mean(rows), form), plot)
+        write_picture(figures_5_and_6(_without_mean(rows), form), plot)
     show_table(list(tables(rows)), "restarts", write)
 
 
@@ -207,31 +204,6 @@ def _grow(
 
 def _without_mean(rows: Rows) -> Rows:
     return dict(list(rows.items())[:-1])
-
-
-def _check_plot(plot: Path | None) -> str:
-    """The form of a picture. What is wrong with it must not be found out at the end only."""
-    from arcwise.draw.climbing import WHAT
-    from arcwise.draw.figures import FORMS, check_form
-    from arcwise.errors import InputError
-
-    if plot is None:
-        return ""
-    form = plot.suffix[1:].lower()
-    if form not in FORMS:
-        raise click.UsageError(f"--plot {plot}: expected a name that ends in .png, .svg or .pdf")
-    if not plot.parent.is_dir():
-        raise InputError("no such folder", file=str(plot.parent))
-    check_form(form, WHAT)
-    return form
-
-
-def _draw(picture: bytes, plot: Path) -> None:
-    from arcwise.treebank.writing import open_output
-
-    with open_output(plot) as file:
-        file.write(picture)
-    say(f"drew {plot}")
 
 
 CLIMBING = (full, climbing, optima, starts, restarts, independent)

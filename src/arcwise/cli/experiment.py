@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from arcwise.cli.climbing_experiments import CLIMBING
+from arcwise.cli.cluster_experiments import CLUSTERS
 from arcwise.cli.experiment_tables import (
     check_tables,
     epochs_option,
@@ -38,7 +39,7 @@ def command() -> None:
     """The papers' tables on treebanks of your own: folders with a file of each name train*, dev*, test*.
 
     In the file of --write the lines between `<!-- NAME -->` and `<!-- end of NAME -->` are replaced, where NAME is that of the
-    experiment.
+    experiment, or, of those with word clusters, that and the treebank's, as `curves en_ewt`.
 
     \b
     Example:
@@ -350,5 +351,5 @@ def columns(
     show_table(list(markdown("search", rows)), "columns", write)
 
 
-for _one in CLIMBING:
+for _one in (*CLIMBING, *CLUSTERS):
     command.add_command(_one)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from arcwise.cli.terminal import progress_bar
+from arcwise.cli.terminal import progress_bar, say
 
 if TYPE_CHECKING:
     from arcwise.experiments.tables import Rows
@@ -30,6 +30,18 @@ models_option = click.option(
     "--models", type=click.Path(file_okay=False, path_type=Path),
     help="Where trained models are kept; those that are there are not trained again.  [default: where the output is]",
 )  # fmt: skip
+plot_option = click.option(
+    "--plot", type=file_type, metavar="FILE.png|svg|pdf",
+    help="Where to draw it. Needs Matplotlib: pip install 'arcwise[plot]'.",
+)  # fmt: skip
+
+
+def patient_epochs_option(default: int) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """For trainings as those of `arcwise train`."""
+    return click.option(
+        "--epochs", type=click.IntRange(1), default=default, show_default=True,
+        help="Of training, at most; it ends after three without a better LAS on dev, and the best is kept.",
+    )  # fmt: skip
 
 
 def check_tables(
@@ -93,3 +105,28 @@ def show_table(lines: list[str], name: str, write: Path | None) -> None:
         replace_table(write, name, lines)
     for line in lines:
         click.echo(line)
+
+
+def check_plot(plot: Path | None) -> str:
+    """The form of a picture. What is wrong with it must not be found out at the end only."""
+    from arcwise.draw.figures import EXPERIMENTS, FORMS, check_form
+    from arcwise.errors import InputError
+
+    if plot is None:
+        return ""
+    form = plot.suffix[1:].lower()
+    if form not in FORMS:
+        raise click.UsageError(f"--plot {plot}: expected a name that ends in .png, .svg or .pdf")
+    if not plot.parent.is_dir():
+        raise InputError("no such folder", file=str(plot.parent))
+    check_form(form, EXPERIMENTS)
+    return form
+
+
+def write_picture(picture: bytes, plot: Path) -> None:
+    """Write a picture, and say so."""
+    from arcwise.treebank.writing import open_output
+
+    with open_output(plot) as file:
+        file.write(picture)
+    say(f"drew {plot}")

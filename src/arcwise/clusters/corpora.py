@@ -61,7 +61,7 @@ def count_corpus(
             tokens = block_tokens(block, counter)
             counter.add_words(tokens)
             counter.sentences += len(block)
-            first, second = _arcs(block) if by == HEADS else _neighbours(block)
+            first, second = arcs(block) if by == HEADS else _neighbours(block)
             counter.add_pairs(tokens[first], tokens[second])
             found |= bool((block.heads >= 0).any())
             tell(opened.name, opened.bytes_read, opened.bytes_total)
@@ -92,7 +92,8 @@ def _neighbours(block: Block) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return places, places + 1
 
 
-def _arcs(block: Block) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def arcs(block: Block) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The heads and the modifiers of all arcs between words, as words of the block."""
     modifiers = np.flatnonzero(block.heads > 0)
     begins = np.repeat(block.words[:-1], np.diff(block.words)).astype(np.int64)
     return begins[modifiers] + block.heads[modifiers] - 1, modifiers

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arcwise.draw.figures import DARK, GREY, LIGHT, render
+from arcwise.draw.figures import DARK, EXPERIMENTS, GREY, LIGHT, render
 from arcwise.draw.text import visible
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-WHAT = "figures of experiments"
 _BAR = 0.38  # of the room that a treebank has
 _COLOURS = (DARK, LIGHT, GREY)
 _LINES = ("-", "--", "-.", ":")
@@ -44,7 +43,7 @@ def gain_picture(gains: Mapping[str, Mapping[str, float]], form: str) -> bytes:
         axes.set_ylabel("gain of the full model (points of UAS)")
         axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=len(groups))
 
-    return render(draw, form, WHAT)
+    return render(draw, form, EXPERIMENTS)
 
 
 def restart_picture(
@@ -84,7 +83,7 @@ def restart_picture(
         for axes in (scores, speed):
             axes.legend(loc="upper left", bbox_to_anchor=(1, 1), fontsize=7)
 
-    return render(draw, form, WHAT)
+    return render(draw, form, EXPERIMENTS)
 
 
 def _colour(at: int, of: int) -> str:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 # Each form, and what keeps the time out of it: the same numbers give the same bytes.
 FORMS: dict[str, dict[str, None]] = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
 
+EXPERIMENTS = "figures of experiments"  # what is to be drawn, in messages
+
 # A dark and a light colour: told apart in grey, and by their lines.
 DARK, LIGHT, GREY = "#1b4965", "#e08e45", "#8a8a8a"
 _SETTINGS: dict[Any, Any] = {

@@ -6,27 +6,24 @@ treebank without a development file holds out every tenth training sentence in i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
-from statistics import median
 from time import thread_time
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from arcwise.errors import InputError, ModelError
+from arcwise.errors import InputError
 from arcwise.evaluation.attachment import is_punctuation
 from arcwise.evaluation.local_optima import SHORT
+from arcwise.experiments.kept_models import kept
 from arcwise.experiments.trained_models import Tell
-from arcwise.kernels import compiled_kernels
 from arcwise.pipeline.best_trees import repeated
-from arcwise.pipeline.checkpoint import State, load_state, save_state
-from arcwise.pipeline.model import Settings, load_model, save_model
-from arcwise.pipeline.options import Options, Progress, Watcher
+from arcwise.pipeline.model import Settings
+from arcwise.pipeline.options import Options
 from arcwise.pipeline.parser import Parser
-from arcwise.pipeline.training_data import TreebankLike, read_training_data
+from arcwise.pipeline.training_data import TreebankLike
 from arcwise.pipeline.training_run import TrainingRun
 from arcwise.treebank.block import DEPREL, FORM, Block
 from arcwise.treebank.reading import read_blocks, read_conllu
@@ -34,9 +31,7 @@ from arcwise.treebank.reading import read_blocks, read_conllu
 EPOCHS = 10  # at most: a training ends after three without a better LAS on dev
 SLACK = 0.5  # scores of models are whole numbers: a better tree is better by 1 at least
 _TENTH = 10
-_TREES = 0.9  # the share of a training, for the progress bar
 _BLOCK_BYTES = 1 << 15  # of sentences between two moves of it
-_TIMES = "times"
 
 
 class Recipe(NamedTuple):
@@ -125,69 +120,21 @@ def trained(
 ) -> Parser:  # fmt: skip
     """A model of the treebank in a folder, from the folder of models; if it is not there, it is trained and put there.
 
-    Of a training that was stopped the epochs made are kept there, too, and it goes on after them. The facts of the model say how
-    many seconds of CPU time it took in all.
+    Of a training that was stopped the epochs made are kept there, too, and it goes on after them (`arcwise.experiments.kept_models`).
     """
     file = models / f"{treebank.resolve().name}-{name.replace(' ', '-')}.arcwise"
-    asked = {"name": name, "epochs": epochs}
-    if file.exists():
-        parser = Parser(load_model(file))
-        made = parser.model.facts.get("experiment")
-        if not isinstance(made, dict) or made | asked != made:
-            raise ModelError(
-                f"{file}: not a model of this experiment with {epochs} epochs: remove it, or take another folder"
-            )
-        return parser
     recipe = recipes[name]
     options = Options(
         gold_tags=True, labels=recipe.labels, epochs=epochs, settings=Settings(**recipe.settings)
     )
-    data = read_training_data(*training_treebanks(files_of(treebank)), options, Watcher())
-    run = make_run(data, options, _Follow(tell))
-    checkpoint = Path(f"{file}.checkpoint")
-    if checkpoint.exists():
-        state = load_state(checkpoint, data.fingerprint)
-    else:
-        state = _timed("pruner", run.begin)
-        if state.history[0][_TIMES][0][2]:
-            state = _timed("pruner", run.begin)  # again, now that it is compiled: it takes little time
-    while state.stage == "trees" or (state.stage == "labels" and recipe.labels == "both"):
-        state = _timed(state.stage, partial(run.next_epoch, state))
-        save_state(state, checkpoint)
-    times = state.history.pop(0)[_TIMES]
-    model = run.model(state.best, state)
-    model.facts["experiment"] = asked | {"seconds": seconds_of(times)}
-    save_model(model, file)
-    checkpoint.unlink(missing_ok=True)
-    return Parser(model)
-
-
-def _timed(stage: str, step: Callable[[], State]) -> State:
-    """Make a step of a training; its time is kept in the history, first of all, so that a checkpoint has it."""
-    compiled, started = compiled_kernels(), thread_time()
-    state = step()
-    if not state.history or _TIMES not in state.history[0]:
-        state.history.insert(0, {_TIMES: []})
-    state.history[0][_TIMES].append([stage, thread_time() - started, compiled_kernels() > compiled])
-    return state
-
-
-def seconds_of(times: Sequence[tuple[str, float, bool]]) -> float:
-    """All seconds, by stage and whether something was compiled meanwhile: such an epoch counts as the median of the others.
-
-    >>> seconds_of([("trees", 90.0, True), ("trees", 2.0, False), ("trees", 3.0, False), ("labels", 1.0, True)])
-    8.5
-    """
-    total = 0.0
-    for stage, seconds, compiled in times:
-        others = [other for of, other, slow in times if of == stage and not slow]
-        total += median(others) if compiled and others else seconds
-    return total
-
-
-def training_seconds(parser: Parser) -> float:
-    """Of CPU time, in all."""
-    return float(parser.model.facts["experiment"]["seconds"])
+    return kept(
+        file,
+        {"name": name, "epochs": epochs},
+        options,
+        lambda: training_treebanks(files_of(treebank)),
+        tell,
+        make_run,
+    )
 
 
 def read_test(file: Path) -> list[Block]:
@@ -233,15 +180,3 @@ def percent(right: NDArray[np.bool_], among: NDArray[np.bool_] | None = None) ->
     """
     chosen = right if among is None else right[among]
     return 100 * float(chosen.mean()) if len(chosen) else float("nan")
-
-
-class _Follow(Watcher):
-    """Tells how far a training is."""
-
-    def __init__(self, tell: Tell) -> None:
-        self._tell = tell
-
-    def progress(self, progress: Progress) -> None:
-        done = (progress.epoch - 1 + progress.share) / progress.epochs
-        begin, size = {"trees": (0.0, _TREES), "labels": (_TREES, 1 - _TREES)}.get(progress.stage, (0.0, 0.0))
-        self._tell(begin + size * min(done, 1.0))

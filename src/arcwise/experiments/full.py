@@ -22,8 +22,8 @@ from arcwise.experiments.climbing_models import (
     measure,
     percent,
     trained,
-    training_seconds,
 )
+from arcwise.experiments.kept_models import training_seconds
 from arcwise.experiments.tables import Rows, markdown
 from arcwise.experiments.trained_models import Tell, growing_rows
 from arcwise.pipeline.parser import Parser

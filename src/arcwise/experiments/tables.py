@@ -58,7 +58,9 @@ def _line(cells: Iterable[str]) -> str:
 
 
 def _shown(value: float) -> str:
-    """Two digits after the point; of small numbers, the first three."""
+    """Two digits after the point; of small numbers, the first three; none of an int."""
+    if isinstance(value, int):
+        return str(value)
     if value == 0 or abs(value) >= 1:
         return f"{value:.2f}"
     return np.format_float_positional(value, precision=3, fractional=False, trim="-")

@@ -6,7 +6,7 @@ on the development treebank.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from itertools import product
 from pathlib import Path
@@ -132,36 +132,57 @@ def growing_rows(
     jobs: int,
     tell: Tell,
 ) -> Iterator[Rows]:
-    """The rows of all treebanks that are ready, by name in the order given, whenever one more is.
+    """The rows of all treebanks that are ready, by name in the order given, whenever one more is; as `growing`.
 
-    measure: what gives the columns of one model on one treebank; each on one of so many threads. Where one fails or is
-    interrupted, the others stop at the next chance.
+    measure: what gives the columns of one model on one treebank.
     """
-    tasks = {(treebank.resolve().name, name): treebank for treebank, name in product(treebanks, names)}
-    rows: dict[str, dict[str, float]] = {bank: {} for bank, _ in tasks}
-    shares, stopped = dict.fromkeys(tasks, 0.0), Event()
+    folders = {treebank.resolve().name: treebank for treebank in treebanks}
 
-    def run(key: tuple[str, str], treebank: Path) -> dict[str, float]:
+    def task(bank: str, name: str, tell: Tell) -> dict[str, float]:
+        return measure(folders[bank], name, tell)
+
+    return growing(dict.fromkeys(folders, 1.0), names, columns, task, jobs, tell)
+
+
+def growing(
+    work: Mapping[str, float],
+    names: Collection[str],
+    columns: Collection[str],
+    measure: Callable[[str, str, Tell], dict[str, float]],
+    jobs: int,
+    tell: Tell,
+) -> Iterator[Rows]:
+    """All rows that are ready, by name in the order given, whenever one more is.
+
+    work: the names of the rows, and how much work each is, for the progress bar. measure: what gives the columns of one model in one
+    row; each on one of so many threads. Where one fails or is interrupted, the others stop at the next chance.
+    """
+    tasks = list(product(work, names))
+    rows: dict[str, dict[str, float]] = {row: {} for row in work}
+    shares, stopped = dict.fromkeys(tasks, 0.0), Event()
+    total = len(names) * sum(work.values())
+
+    def run(key: tuple[str, str]) -> dict[str, float]:
         def tell_of_task(share: float) -> None:
             if stopped.is_set():
                 raise KeyboardInterrupt
             shares[key] = share
-            tell(sum(shares.values()) / len(shares))
+            tell(sum(done * work[row] for (row, _), done in shares.items()) / total)
 
-        found = measure(treebank, key[1], tell_of_task)
+        found = measure(*key, tell_of_task)
         tell_of_task(1.0)
         return found
 
     with ThreadPoolExecutor(jobs) as pool:
-        waiting = {pool.submit(run, key, treebank): key for key, treebank in tasks.items()}
+        waiting = {pool.submit(run, key): key for key in tasks}
         try:
             for future in as_completed(waiting):
                 row = rows[waiting[future][0]]
                 row |= future.result()
                 if {*columns} == {*row}:
                     yield {
-                        bank: {column: row[column] for column in columns}
-                        for bank, row in rows.items()
+                        name: {column: row[column] for column in columns}
+                        for name, row in rows.items()
                         if {*columns} == {*row}
                     }
         finally:

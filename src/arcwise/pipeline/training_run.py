@@ -24,6 +24,7 @@ from arcwise.learning.space import LOOPY, Search, Space
 from arcwise.learning.trainers import Choices, Problem, Trainer, make_trainer
 from arcwise.pipeline.checkpoint import State
 from arcwise.pipeline.confidence import unknown_trees
+from arcwise.pipeline.forest import EXACT
 from arcwise.pipeline.model import BELIEFS, FULL, Model
 from arcwise.pipeline.options import Options, Progress, Watcher
 from arcwise.pipeline.training_data import TrainingData
@@ -42,7 +43,11 @@ Arrays = dict[str, NDArray[Any]]
 
 
 class TrainingRun:
-    """One epoch after another. choices: of the learner, which may be changed before the first."""
+    """One epoch after another. choices: of the learner, which may be changed before the first. effort: of dual decomposition, for the
+    trees of the development set.
+    """
+
+    effort = EXACT
 
     def __init__(self, data: TrainingData, options: Options, watcher: Watcher) -> None:
         self.data, self.options, self.watcher, self.choices = data, options, watcher, options.choices
@@ -233,7 +238,7 @@ class TrainingRun:
         assert dev is not None
         rows = unknown_trees(dev.numbers, dev.starts)
         climbing = Climbing(bounded=False) if self.settings.climb else None
-        rows.find_trees(model.weights(), climbing=climbing)
+        rows.find_trees(model.weights(), self.effort, climbing=climbing)
         uas, las = accuracy(dev.heads, dev.labels, rows.heads, rows.labels)
         return 100 * uas, 100 * las
 
