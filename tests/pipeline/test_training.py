@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ import pytest
 
 from arcwise.errors import ArcwiseError, InputError, ModelError
 from arcwise.evaluation.attachment import accuracy
-from arcwise.pipeline import training_data
+from arcwise.learning.pruned import PrunedCorpus, prune_corpus
+from arcwise.pipeline import training_data, training_run
 from arcwise.pipeline.model import Settings
 from arcwise.pipeline.options import LABEL_STAGES, Progress
 from arcwise.pipeline.parser import Parser, load
@@ -441,6 +443,23 @@ def test_nowhere_to_write(tmp_path: Path) -> None:
 def test_wrong_options(wrong: dict[str, Any]) -> None:
     with pytest.raises(ArcwiseError):
         quick(sentences(3), **{**TINY, **wrong})
+
+
+def test_a_model_that_keeps_fewer_arcs_learns_from_as_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+
+    def spy(*arguments: Any) -> PrunedCorpus:
+        seen.append(prune_corpus(*arguments))
+        return seen[-1]
+
+    monkeypatch.setattr(training_run, "prune_corpus", spy)
+    usual, hasty = SMALL, replace(SMALL, most_heads=2, threshold=0.5)
+    parsers = [quick(sentences(30), settings=settings, epochs=1) for settings in (usual, hasty)]
+    assert [parser.model.settings.most_heads for parser in parsers] == [17, 2]
+    for one, other in zip(*seen, strict=True):
+        np.testing.assert_array_equal(one, other)
+    learned, other_learned = (parser.model.arrays["arcs"] for parser in parsers)
+    np.testing.assert_array_equal(learned, other_learned)
 
 
 @pytest.mark.parametrize("labels", LABEL_STAGES)
