@@ -445,7 +445,7 @@ def test_wrong_options(wrong: dict[str, Any]) -> None:
         quick(sentences(3), **{**TINY, **wrong})
 
 
-def test_a_model_that_keeps_fewer_arcs_learns_from_as_many(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_that_keeps_fewer_heads_learns_from_as_many(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
 
     def spy(*arguments: Any) -> PrunedCorpus:
@@ -453,7 +453,7 @@ def test_a_model_that_keeps_fewer_arcs_learns_from_as_many(monkeypatch: pytest.M
         return seen[-1]
 
     monkeypatch.setattr(training_run, "prune_corpus", spy)
-    usual, hasty = SMALL, replace(SMALL, most_heads=2, threshold=0.5)
+    usual, hasty = SMALL, replace(SMALL, most_heads=2)
     parsers = [quick(sentences(30), settings=settings, epochs=1) for settings in (usual, hasty)]
     assert [parser.model.settings.most_heads for parser in parsers] == [17, 2]
     for one, other in zip(*seen, strict=True):

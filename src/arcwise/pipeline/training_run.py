@@ -35,7 +35,7 @@ from arcwise.sums.pruning import PRUNINGS
 _PRUNER_EPOCHS = 3
 _MOST_LABEL_WEIGHTS = 1 << 24
 # Added to the pruner's threshold in training, which it has seen and is too sure of: more wrong arcs to learn from. For the same
-# reason a model that is to keep fewer arcs than usual, for speed, learns from as many as any other.
+# reason a model that is to keep fewer heads of a word than usual, for speed, learns from as many as any other.
 _LOOSER = {"heads": 2.0, "trees": 2.0, "projective": 4.0}
 _PARTS = 50  # an epoch is so many calls of a kernel, to show progress between them
 
@@ -123,12 +123,12 @@ class TrainingRun:
     def problem(self, state: State) -> Problem:
         """What the trees are learned from, among the arcs that the pruner keeps."""
         if self._problem is None:
-            settings, data, usual = self.settings, self.data, Settings()
+            settings, data = self.settings, self.data
             pruned = prune_corpus(
                 data.train, self.templates, state.best["coarse"], settings.coarse_bits,
                 float(state.best["scales"][0]), PRUNINGS[settings.pruning], data.single_root,
-                max(settings.most_heads, usual.most_heads),
-                max(settings.threshold, usual.threshold) + _LOOSER[settings.pruning], settings.projective,
+                max(settings.most_heads, Settings.most_heads),
+                settings.threshold + _LOOSER[settings.pruning], settings.projective,
             )  # fmt: skip
             templates, parts = self.templates, no_part_templates()
             if self.options.labels == "after":
