@@ -14,7 +14,8 @@ import arcwise
 from arcwise.errors import InputError, ModelError
 from arcwise.evaluation.attachment import evaluate
 from arcwise.experiments import cluster_models, curves, kept_models
-from arcwise.experiments.cluster_models import ALL, EVERY, NONE, SAME, Case, Parsers, evenly, without_tags
+from arcwise.experiments.cluster_models import ALL, EVERY, NONE, SAME, Case, Parsers, evenly
+from arcwise.experiments.hidden_tags import blind_settings, without_tags
 from arcwise.pipeline.forest import Rows
 from arcwise.pipeline.model import Settings, load_model
 from arcwise.treebank.reading import read_conllu
@@ -77,6 +78,25 @@ def test_tags_that_are_hidden() -> None:
         assert (after.forms, after.labels, after.comments) == (before.forms, before.labels, before.comments)
         np.testing.assert_array_equal(after.heads, before.heads)
     assert any(sentence.ranges for sentence in hidden)
+
+
+@pytest.mark.parametrize("settings", [Settings(), Settings(search="dual-grandchild").with_clusters()])
+def test_templates_that_see_no_tags(settings: Settings) -> None:
+    blind = blind_settings(settings)
+    templates = [
+        blind.coarse,
+        blind.arcs,
+        blind.labels,
+        blind.siblings,
+        blind.grandchildren,
+        blind.coordination,
+    ]
+    assert not {atom[0] for text in templates for atom in text.split()} & {*"CPX"}
+    for text in templates:
+        cells = text.split("     ")
+        assert len({*cells}) == len(cells) > 3
+    assert "F | F" in blind.arcs
+    assert blind.clusters == settings.clusters
 
 
 def test_taggers_see_all_sentences_or_as_many(parsers: Parsers) -> None:

@@ -121,7 +121,7 @@ def frequent(words: tuple[int, ...], **options: Any) -> None:
 @_trained
 def untagged(**options: Any) -> None:
     """What parsers of first and second order reach on dev without and with clusters, with predicted tags and where UPOS, XPOS, FEATS
-    and LEMMA are _ in training and on dev, as in table 3.8 of Koo's thesis.
+    and LEMMA are _ in training and on dev and no template sees them, as in table 3.8 of Koo's thesis.
 
     Tags are predicted by jackknifing, by a tagger without clusters. The models with tags are those of `arcwise experiment curves`.
     With --write the table is named `untagged TREEBANK`.

@@ -16,6 +16,7 @@ from threading import Lock
 from typing import Any, NamedTuple, TypeVar
 
 from arcwise.clusters.lookup import NO_CLUSTERS
+from arcwise.experiments.hidden_tags import blind_settings, without_tags
 from arcwise.experiments.kept_models import Follow, kept
 from arcwise.experiments.learners import treebank_files
 from arcwise.experiments.tables import Rows
@@ -26,8 +27,8 @@ from arcwise.pipeline.options import Options
 from arcwise.pipeline.preparing import prepare
 from arcwise.pipeline.training_run import TrainingRun
 from arcwise.search.dual import STALL
-from arcwise.treebank.block import FEATS, LEMMA, UPOS, XPOS, Block
-from arcwise.treebank.reading import read_blocks, read_conllu, read_string
+from arcwise.treebank.block import Block
+from arcwise.treebank.reading import read_blocks, read_conllu
 from arcwise.treebank.sentence import Sentence
 
 EPOCHS = 6
@@ -88,13 +89,14 @@ class Parsers:
             case = case._replace(tagger=ALL)
         names = [self.name, f"{case.sentences}", f"tagger-{case.tagger}", case.order]
         asked = {**case._asdict(), "epochs": self._epochs, "treebank": self._digests["treebank"]}
-        options = Options(
-            gold_tags=True, labels="joint", epochs=self._epochs, settings=Settings(**ORDERS[case.order])
-        )
+        settings = Settings(**ORDERS[case.order])
+        options = Options(gold_tags=True, labels="joint", epochs=self._epochs, settings=settings)
         if case.frequent is not None:
             names += [self._clusters.name.split(".")[0], f"{case.frequent}"]
             asked["clusters"] = self._digests["clusters"]
             options = replace(options, clusters=self._clusters, frequent=case.frequent)
+        if case.tagger == NONE:
+            options = replace(options, settings=blind_settings(options.settings))
         file = self._models / f"{'-'.join(names)}.arcwise"
         parser = kept(file, asked, options, lambda: self.treebanks(case, tell), tell, BriefProofs)
         reached = parser.model.facts["training"][0]
@@ -126,20 +128,6 @@ def evenly(sentences: Sequence[Item], size: int) -> list[Item]:
     (['a', 'c', 'e'], ['a', 'b', 'c', 'd', 'e', 'f'])
     """
     return [sentences[i * len(sentences) // size] for i in range(size)]
-
-
-def without_tags(sentences: Sentences) -> Sentences:
-    """The sentences with `_` for UPOS, XPOS and FEATS, and for LEMMA, which taggers find by the tags."""
-    format = sentences[0].format
-    hidden = {format.roles[role] for role in (UPOS, XPOS, FEATS, LEMMA)}
-
-    def blank(line: str) -> str:
-        if not line or (format.comments and line.startswith("#")):
-            return line
-        return "\t".join("_" if at in hidden else cell for at, cell in enumerate(line.split("\t")))
-
-    text = "".join("\n".join(map(blank, str(sentence).split("\n"))) for sentence in sentences)
-    return list(read_string(text, format=format))
 
 
 def with_gains(rows: Rows) -> Rows:
