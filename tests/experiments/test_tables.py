@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from arcwise.experiments.tables import markdown, with_mean, write_table
+from arcwise.experiments.tables import Count, markdown, with_mean, write_table
 
 ROWS = {"aa": {"UAS dev": 80.0, "seconds": 0.00012}, "bb": {"UAS dev": 91.255, "seconds": 0.0}}
 
@@ -21,3 +21,8 @@ def test_some_columns_and_the_mean() -> None:
     lines = list(markdown("UAS", with_mean(ROWS), "UAS "))
     assert lines[:2] == ["| UAS | dev |", "|---|---:|"]
     assert lines[-1] == f"| mean | {(80 + 91.255) / 2:.2f} |"
+
+
+def test_whole_numbers_are_shown_as_such_only_if_they_are_counts() -> None:
+    lines = list(markdown("words", {"aa": {"count": Count(12), "mean": 12, "share": True}}))
+    assert lines[-1] == "| aa | 12 | 12.00 | 1.00 |"

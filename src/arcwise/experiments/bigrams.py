@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from arcwise.clusters.corpora import arcs
 from arcwise.clusters.files import Clusters
 from arcwise.errors import InputError
-from arcwise.experiments.tables import Rows
+from arcwise.experiments.tables import Count, Rows
 from arcwise.treebank.block import FORM
 from arcwise.treebank.reading import read_blocks
 
@@ -68,11 +68,11 @@ def measure(train: Path, dev: Path, clusters: Clusters) -> tuple[Rows, Frequenci
         pairs = [(of[head], of[modifier]) for head, modifier in asked.elements()]
         found = np.sort(np.array([seen[pair] for pair in pairs], np.int64))
         rows[grain] = {
-            "bigrams": total,
+            "bigrams": Count(total),
             "unseen, %": 100 * float(np.mean(found == 0)),
             "unseen or no cluster, %": 100 * sum(not seen[pair] or _NONE in pair for pair in pairs) / total,
             **{
-                f"{quantile}%": int(np.quantile(found, quantile / 100, method="inverted_cdf"))
+                f"{quantile}%": Count(np.quantile(found, quantile / 100, method="inverted_cdf"))
                 for quantile in _QUANTILES
             },
         }

@@ -16,7 +16,7 @@ from arcwise.clusters.files import Clusters
 from arcwise.clusters.hierarchy import equal_frequency, fixed_prefixes
 from arcwise.draw.clusters import depth_picture
 from arcwise.errors import InputError
-from arcwise.experiments.tables import Rows, markdown
+from arcwise.experiments.tables import Count, Rows, markdown
 
 LENGTHS = (4, 6, 8)  # bits
 WHOLE = "whole strings"
@@ -74,7 +74,7 @@ def table(found: dict[str, Cut]) -> Rows:
     for name, cut in found.items():
         shares = cut.shares[cut.shares > 0] / 100
         rows[name] = {
-            "classes": len(cut.depths),
+            "classes": Count(len(cut.depths)),
             **_three("depth, ", ("least", "median", "most"), np.sort(cut.depths)),
             **_three("% of the text, ", ("most frequent", "median", "least frequent"), cut.shares),
             "perplexity": float(np.exp2(-(shares * np.log2(shares)).sum())),
@@ -87,7 +87,11 @@ def _three(
 ) -> dict[str, float]:
     """The first, the middle (of two, the second) and the last of some values."""
     chosen = (values[0], values[len(values) // 2], values[-1])
-    return {prefix + name: value.item() for name, value in zip(names, chosen, strict=True)}
+    whole = np.issubdtype(values.dtype, np.integer)
+    return {
+        prefix + name: Count(value) if whole else float(value)
+        for name, value in zip(names, chosen, strict=True)
+    }
 
 
 def depth_table(whole: Cut) -> Rows:
@@ -96,7 +100,7 @@ def depth_table(whole: Cut) -> Rows:
     for depth in np.unique(whole.depths).tolist():
         here = whole.depths == depth
         rows[str(depth)] = {
-            "clusters": int(here.sum()),
+            "clusters": Count(here.sum()),
             "% of the clusters": 100 * float(here.mean()),
             "% of the text": float(whole.shares[here].sum()),
         }

@@ -12,6 +12,10 @@ from arcwise.treebank.writing import open_output
 Rows = Mapping[str, Mapping[str, float]]
 
 
+class Count(int):
+    """A whole number that tables show without digits after the point."""
+
+
 def with_mean(rows: Rows) -> dict[str, Mapping[str, float]]:
     """The rows, all of the same columns, and the mean of each column below them.
 
@@ -58,9 +62,9 @@ def _line(cells: Iterable[str]) -> str:
 
 
 def _shown(value: float) -> str:
-    """Two digits after the point; of small numbers, the first three; none of an int."""
-    if isinstance(value, int):
-        return str(value)
+    """Two digits after the point; of small numbers, the first three; none of a Count."""
+    if isinstance(value, Count):
+        return str(int(value))
     if value == 0 or abs(value) >= 1:
         return f"{value:.2f}"
     return np.format_float_positional(value, precision=3, fractional=False, trim="-")
