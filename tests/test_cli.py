@@ -16,6 +16,7 @@ import arcwise
 from arcwise import kernels
 from arcwise.cli import arcwise_command, main, terminal
 from arcwise.cli.terminal import compiled_kernels, progress_bar
+from arcwise.pipeline.parser import bundled_models
 from tests.pipeline.models import quick
 
 DATA = Path(__file__).parent / "data"
@@ -144,6 +145,7 @@ def test_warmup():
 def test_warmup_leaves_nothing_to_compile(tmp_path):
     """In a process of its own: no kernel that parse, train, evaluate, analyze and decode call has types unseen before."""
     quick(DATA / "dev.conllu", output=tmp_path / "ready", epochs=1, label_epochs=1, gold_tags=False)
+    ready = "en" if bundled_models() else "ready"
     program = f"""
 import sys
 import numpy as np
@@ -169,8 +171,8 @@ with open("text.txt", "w") as file:
     file.write("It rained. Who knows?\\n\\n" * 3000)
 np.savez("scores.npz", one=np.random.default_rng(0).normal(size=(9, 9)), two=np.ones((3, 4, 4)))
 run("warmup")
-unforeseen("parse", "--text", "It rained.", "-m", "ready", "-f", "tree")
-unforeseen("parse", data + "/dev.conllu", "-m", "ready", "-o", "out", "-j", 2)
+unforeseen("parse", "--text", "It rained.", "-m", {ready!r}, "-f", "tree")
+unforeseen("parse", data + "/dev.conllu", "-m", {ready!r}, "-o", "out", "-j", 2)
 run("warmup", "--all")
 treebanks = data + "/train.conllu", "--dev", data + "/dev.conllu"
 unforeseen("train", *treebanks, "-o", "m", "--size", "small", "--epochs", 1, "--label-epochs", 1)
