@@ -36,8 +36,8 @@ _FROM_WORDS: Metrics = (
     ("XPOS of gold words", "UD", "XPOS", 95.0),
     ("universal FEATS of gold words", "UD", "UFeats", 95.5),
     ("LEMMA of gold words", "UD", "Lemmas", 96.5),
-    ("UAS of gold words, predicted tags", "UD", "UAS", 84.5),
-    ("LAS of gold words, predicted tags", "UD", "LAS", 81.5),
+    ("UAS of gold words, predicted tags", "UD", "UAS", 87.5),
+    ("LAS of gold words, predicted tags", "UD", "LAS", 84.5),
     ("LAS with subtypes of gold words, predicted tags", "subtypes", "LAS", 81.5),
 )
 # Run in a process of its own: imports first, then a file gets the CPU time of loading.
