@@ -1,4 +1,4 @@
-"""The one place that names Numba.
+"""The one place that names Numba, beside `arcwise.compiling`, which tells it how to compile kernels.
 
 A kernel is a plain function over arrays and scalars. It trusts its arguments: the function around it validates. Kernels run
 without the interpreter's lock and are compiled once per machine. Setting `NUMBA_BOUNDSCHECK=1` before the first import turns
@@ -15,9 +15,14 @@ from typing import Any, TypeVar, cast
 import numba
 import numba.extending
 
+from arcwise.compiling import PartCompiler, WholeCompiler
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 _kernels: list[Any] = []
+# Nobody calls kernels from C: without the wrapper for that they compile faster. Nor are parts called from Python.
+_WHOLE: dict[str, Any] = {"pipeline_class": WholeCompiler, "no_cfunc_wrapper": True}
+_PART: dict[str, Any] = {"pipeline_class": PartCompiler, "no_cfunc_wrapper": True, "no_cpython_wrapper": True}
 
 
 def kernel(function: F) -> F:
@@ -52,7 +57,8 @@ def by_type(choose: F) -> F:
         raise NotImplementedError("only kernels can call this")
 
     overload: Any = numba.extending.overload
-    overload(called, strict=False)(choose)  # whose annotations need not be those of the functions
+    # The annotations of `choose` need not be those of the functions.
+    overload(called, jit_options=_PART, strict=False)(choose)
     return cast(F, called)
 
 
@@ -83,7 +89,10 @@ with suppress(ImportError, AttributeError):  # a Numba that is built otherwise i
 
 def _compiled(function: F, **options: Any) -> F:
     njit: Any = numba.njit  # its annotations do not know all of its options
-    # Nobody calls kernels from C: without the wrapper for that they compile faster.
-    compiled = njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True, **options)(function)
-    _kernels.append(compiled)
-    return cast(F, compiled)
+    options["error_model"] = "numpy"
+    whole = njit(nogil=True, cache=True, **_WHOLE, **options)(function)
+    part = njit(**_PART, **options)(function)
+    # What the compiler asks for when another kernel calls this one.
+    whole.get_call_template, whole.get_overload = part.get_call_template, part.get_overload
+    _kernels.append(whole)
+    return cast(F, whole)

@@ -1,0 +1,113 @@
+"""How kernels are compiled: what Python calls is a whole, and what only kernels call are parts of it.
+
+Numba on its own optimises every function and turns it into machine code, with a wrapper for Python, and then once more inside each
+function that calls it: what lies six calls deep is compiled seven times. Here a part is only translated, to what the optimiser reads,
+and a whole takes in all its parts and is compiled once. As nobody else calls the parts in it, the optimiser may also change how they
+are called, and need not hand on the many arrays of a NamedTuple that a part never looks at. On disk is kept what is whole.
+
+This relies on the inner life of Numba more than anything else here does.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import llvmlite.binding as llvm
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler_machinery import PassManager, register_pass
+from numba.core.environment import lookup_environment
+from numba.core.typed_passes import NativeLowering
+
+
+class _Part(JITCodeLibrary):
+    """The code of a function that kernels call."""
+
+    def finalize(self) -> None:
+        self._finalized = True  # the rest is up to the whole
+
+    def _optimize_functions(self, module: Any) -> None:
+        module.data_layout = self._codegen._data_layout
+
+    def _get_module_for_linking(self) -> Any:
+        return self._final_module
+
+    def reached(self, found: dict[Any, None]) -> None:
+        """Add all that this calls, directly or not, to `found`, what calls something after it."""
+        for library in self._linking_libraries:
+            if library not in found:
+                if isinstance(library, _Part):
+                    library.reached(found)
+                found[library] = None
+
+
+class _Whole(_Part):
+    """The code of a function that Python calls, with all that it calls."""
+
+    def finalize(self) -> None:
+        found: dict[Any, None] = {}
+        self.reached(found)
+        # What Numba has of its own is only taken in where it is called already, so what calls it goes first.
+        self._linking_libraries = list(reversed(found))
+        self._own = {function.name for function in self.get_defined_functions()}
+        JITCodeLibrary.finalize(self)
+        codegen: Any = self._codegen
+        for variable in self._final_module.global_variables:
+            environment = lookup_environment(variable.name)
+            if environment is not None:
+                codegen.set_env(variable.name, environment)
+
+    def _optimize_final_module(self) -> None:
+        for function in self.get_defined_functions():
+            if function.name not in self._own:
+                function.linkage = "internal"
+        super()._optimize_final_module()
+
+    def serialize_using_object_code(self) -> tuple[str, str, tuple[bytes, bytes]]:
+        """As Numba does, but without what other functions would need to take this one in: only the names are asked for."""
+        names = "\n".join(f'define void @"{name}"() {{ unreachable }}' for name in sorted(self._own))
+        return self.name, "object", (self._get_compiled_object(), llvm.parse_assembly(names).as_bitcode())
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _TranslatePart(NativeLowering):
+    _name = "arcwise_translate_part"
+
+    def run_pass(self, state: Any) -> bool:
+        state.library = _Part(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.flags.no_compile = True
+        super().run_pass(state)
+        # To the compiler a function is what Python would call; this one it cannot, so any built-in that is unlike others will do.
+        handle = list[Any]().append
+        state.cr = state.cr._replace(cfunc=handle)
+        state.targetctx.insert_user_function(handle, state.cr.fndesc, [state.library])
+        return True
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _TranslateWhole(NativeLowering):
+    _name = "arcwise_translate_whole"
+
+    def run_pass(self, state: Any) -> bool:
+        state.library = _Whole(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
+        return bool(super().run_pass(state))
+
+
+class WholeCompiler(CompilerBase):
+    """Compiles what Python calls; an option of `numba.njit`."""
+
+    translate: type[NativeLowering] = _TranslateWhole
+
+    def define_pipelines(self) -> list[PassManager]:
+        passes = PassManager("arcwise")
+        for step, purpose in DefaultPassBuilder.define_nopython_pipeline(self.state).passes:
+            passes.add_pass(self.translate if step is NativeLowering else step, purpose)
+        passes.finalize()
+        return [passes]
+
+
+class PartCompiler(WholeCompiler):
+    """Translates what kernels call."""
+
+    translate = _TranslatePart
