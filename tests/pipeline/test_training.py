@@ -13,6 +13,7 @@ import pytest
 
 from arcwise.errors import ArcwiseError, InputError, ModelError
 from arcwise.evaluation.attachment import accuracy
+from arcwise.experiments.hidden_tags import without_tags
 from arcwise.learning.pruned import PrunedCorpus, prune_corpus
 from arcwise.pipeline import training_data, training_run
 from arcwise.pipeline.model import Settings
@@ -119,6 +120,19 @@ def test_early_stopping() -> None:
     # LAS is 0 after every epoch: the first is the best, and no epoch of the labels is better; two more are waited for.
     for stage, last in (("trees", 3), ("labels", 2)):
         assert max(step.epoch for step in recorder.steps if step.stage == stage) == last
+
+
+@pytest.mark.parametrize("search", ["spanning-tree", "dual-grandchild"])
+def test_without_tags_templates_see_words_alone(search: str) -> None:
+    settings = replace(SMALL, search=search, part_bits=12)
+    train, recorder = without_tags(sentences(30)), Recorder()
+    run = {"settings": settings, "epochs": 1, "labels": "joint"}
+    blind, seeing = (quick(treebank, watcher=recorder, **run) for treebank in (train, sentences(30)))
+    assert seeing.model.settings.tags
+    assert not blind.model.settings.tags
+    assert blind.model.settings == settings.without_tags()
+    assert sum("the treebank has no tags" in note for note in recorder.notes) == 1
+    assert all(is_tree(tree.heads.tolist()) for tree in blind(train))
 
 
 def test_without_development_data_the_last_epoch_is_kept(tmp_path: Path) -> None:

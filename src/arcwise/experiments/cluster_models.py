@@ -16,7 +16,7 @@ from threading import Lock
 from typing import Any, NamedTuple, TypeVar
 
 from arcwise.clusters.lookup import NO_CLUSTERS
-from arcwise.experiments.hidden_tags import blind_settings, without_tags
+from arcwise.experiments.hidden_tags import without_tags
 from arcwise.experiments.kept_models import Follow, kept
 from arcwise.experiments.learners import treebank_files
 from arcwise.experiments.tables import Rows
@@ -95,8 +95,6 @@ class Parsers:
             names += [self._clusters.name.split(".")[0], f"{case.frequent}"]
             asked["clusters"] = self._digests["clusters"]
             options = replace(options, clusters=self._clusters, frequent=case.frequent)
-        if case.tagger == NONE:
-            options = replace(options, settings=blind_settings(options.settings))
         file = self._models / f"{'-'.join(names)}.arcwise"
         parser = kept(file, asked, options, lambda: self.treebanks(case, tell), tell, BriefProofs)
         reached = parser.model.facts["training"][0]

@@ -1,8 +1,8 @@
 """Table 3.8 of Koo's thesis: how far clusters replace parts of speech.
 
 Without tags UPOS, XPOS and FEATS are hidden, and LEMMA, which is found by them, in training and on dev, and templates see the rest
-only (`arcwise.experiments.hidden_tags`): beside forms and clusters the first and the last letters of words. On all sentences, tagged,
-if they are, by a tagger that learns from all.
+only, as with every treebank that has none: beside forms and clusters the first and the last letters of words. On all sentences,
+tagged, if they are, by a tagger that learns from all.
 """
 
 from __future__ import annotations

@@ -21,6 +21,7 @@ from arcwise.features.attributes import CLUSTER, FEATS, FORM, FREQUENT, LEMMA, S
 _NAMES = {"F": FORM, "L": LEMMA, "C": UPOS, "P": XPOS, "X": FEATS, "S": SUFFIX}
 _OF_CLUSTERS = {"W": FREQUENT, "B4": CLUSTER + FEW_BITS, "B6": CLUSTER + MORE_BITS, "B": CLUSTER + ALL_BITS}
 _NAMES |= _OF_CLUSTERS
+_TAGS = ("C", "P", "X")
 _LONGEST_SIDE, _FARTHEST = 3, 9
 
 # For the pruner: few, on all pairs of words.
@@ -108,6 +109,33 @@ def asks_for_clusters(templates: Iterable[str]) -> bool:
     """
     names = {re.split("[+-]", atom)[0] for text in templates for atom in text.split()}
     return not names.isdisjoint(_OF_CLUSTERS)
+
+
+def asks_for_tags(templates: Iterable[str]) -> bool:
+    """Whether some of these templates see parts of speech or morphological features."""
+    return any(atom.startswith(_TAGS) for text in templates for atom in text.split())
+
+
+def without_tags(templates: str) -> str:
+    """What is left of templates where there are no tags, each once; of parts of three words or more only what sees two of them.
+
+    What sees fewer is counted in every part of a tree: it would take nearly all of a learner's steps, and says next to nothing.
+
+    >>> without_tags("C | C     L C | C-1 C     L | .     S | B4 C+1")
+    '. | .     L | .     S | B4'
+    >>> without_tags("C | C | C     C | L | C     . | L | L C     L | C | L")
+    '. | L | L     L | . | L'
+    """
+    cells = [
+        cell.split("|") for line in templates.splitlines() for cell in line.split("    ") if cell.strip()
+    ]
+    left = [[_tagless(side) for side in cell] for cell in cells]
+    told = [cell for cell in left if len(cell) < 3 or len(cell) - cell.count(".") > 1]
+    return "     ".join(dict.fromkeys(map(" | ".join, told)))
+
+
+def _tagless(side: str) -> str:
+    return " ".join(atom for atom in side.split() if not atom.startswith(_TAGS)) or "."
 
 
 def compile_sides(sides: Iterable[str]) -> NDArray[np.int32]:

@@ -41,7 +41,15 @@ from arcwise.features.part_templates import (
     no_part_templates,
     parse_part_templates,
 )
-from arcwise.features.templates import ARCS, COARSE, LABELS, asks_for_clusters, compile_templates
+from arcwise.features.templates import (
+    ARCS,
+    COARSE,
+    LABELS,
+    asks_for_clusters,
+    asks_for_tags,
+    compile_templates,
+    without_tags,
+)
 from arcwise.features.tensor import DISTANCES, WORDS, Tensor, compile_words, unpack_tensor
 from arcwise.features.whole_tree import NO_FAR, WHOLE_TREE, Far, far_of, group_bits
 from arcwise.parts.tables import Kind
@@ -66,6 +74,7 @@ _LEVEL, _LARGEST = 12, 1 << 30  # of compression; bytes of a model
 _TOKENISER, _TAGGER = "tokeniser/", "tagger/"  # before the names of their arrays
 _RANKS_PER_ROW = 16  # the same of those of a tensor
 _MOST_OF_TENSOR = 1e9
+_PART_TEMPLATES = ("siblings", "grandchildren", "coordination", "grand_siblings", "tri_siblings")
 _LABELS_PER_ROW = 32  # rows of label weights are filled up to a multiple of this: whole vector registers
 
 
@@ -235,6 +244,17 @@ class Settings:
             tri_siblings=self.tri_siblings + CLUSTER_TRI_SIBLINGS,
             tensor_words=self.tensor_words + CLUSTER_WORDS,
         )
+
+    @property
+    def tags(self) -> bool:
+        """Whether some templates see parts of speech or morphological features."""
+        return asks_for_tags([self.coarse, self.arcs, self.labels, *self._part_templates])
+
+    def without_tags(self) -> Settings:
+        """The same with what is left of its templates where a treebank has no tags."""
+        names = ("coarse", "arcs", "labels", *_PART_TEMPLATES, "tensor_words")
+        left: dict[str, Any] = {name: without_tags(getattr(self, name)) for name in names}
+        return replace(self, **left)
 
     def part_templates(self, words: Vocabulary) -> PartTemplates:
         """The templates of higher parts."""

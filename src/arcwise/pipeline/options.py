@@ -129,7 +129,8 @@ class Options:
         """Learner, optimiser, rate and penalty, as given or by default."""
         optimiser = self.optimiser or OPTIMISERS[self.learner][0]
         rate, penalty = DEFAULTS[self.learner, optimiser]
-        if (self.settings.dual or self.settings.search == FULL) and self.learner == "mira":
+        higher = self.settings.dual or self.settings.search == FULL
+        if higher and self.settings.tags and self.learner == "mira":  # without tags parts have few features
             rate = DUAL_RATE
         return Choices(self.learner, optimiser, self.rate or rate, self.penalty or penalty)
 

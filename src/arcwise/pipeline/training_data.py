@@ -29,7 +29,7 @@ from arcwise.search.projectivise import projectivise
 from arcwise.search.result import Parse
 from arcwise.tagging.tagger import Tagger
 from arcwise.text.tokeniser import Tokeniser
-from arcwise.treebank.block import DEPREL, FORM, Block
+from arcwise.treebank.block import DEPREL, FEATS, FORM, UPOS, XPOS, Block
 from arcwise.treebank.reading import read_blocks
 from arcwise.treebank.sentence import Sentence
 from arcwise.treebank.sources import SourceLike
@@ -49,7 +49,7 @@ class TrainingData(NamedTuple):
     labels), the labels seen on arcs from the root and from words.
     several_roots: how many sentences have them. fingerprint: of all data and options. tokeniser, tagger: what was learned
     to come before the parser. tag_accuracy: of the tagger on the development set, in percent. shape: of the trees that the model
-    finds.
+    finds. tagged: whether the treebank has parts of speech or morphological features.
     """
 
     train: Corpus
@@ -65,6 +65,7 @@ class TrainingData(NamedTuple):
     tagger: Tagger | None
     tag_accuracy: dict[str, float]
     shape: str
+    tagged: bool
 
 
 def read_training_data(
@@ -95,6 +96,11 @@ def read_training_data(
         blocks, dev_blocks, options, watcher, jobs, table
     )
     keys = collect_keys(blocks, options.frequent if clusters else 0)
+    tagged = any({*block.column(role)} != {"_"} for block in blocks for role in (UPOS, XPOS, FEATS))
+    if not tagged:
+        note(
+            "the treebank has no tags (UPOS, XPOS and FEATS are _ everywhere): the parser goes by words alone"
+        )
     names = tuple(sorted({label for block in blocks for label in _known_labels(block)}))
     if len(names) > 1:  # where there are labels, _ says that one is not known
         names = tuple(name for name in names if name != "_")
@@ -157,6 +163,7 @@ def read_training_data(
         tagger=tagger,
         tag_accuracy=tag_accuracy,
         shape=_auto_shape(blocks, options, note) if options.shape == AUTO else options.settings.shape,
+        tagged=tagged,
     )
 
 

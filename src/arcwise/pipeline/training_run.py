@@ -51,6 +51,8 @@ class TrainingRun:
     effort = EXACT
 
     def __init__(self, data: TrainingData, options: Options, watcher: Watcher) -> None:
+        if not data.tagged:
+            options = replace(options, settings=options.settings.without_tags())
         self.data, self.options, self.watcher, self.choices = data, options, watcher, options.choices
         # Many labels share a table of bounded size: fewer rows, as wide as they must be.
         most_rows = (_MOST_LABEL_WEIGHTS // len(data.names)).bit_length() - 1
