@@ -5,6 +5,9 @@ function that calls it: what lies six calls deep is compiled seven times. Here a
 and a whole takes in all its parts and is compiled once. As nobody else calls the parts in it, the optimiser may also change how they
 are called, and need not hand on the many arrays of a NamedTuple that a part never looks at. On disk is kept what is whole.
 
+Numba also counts who uses an array, by two atomic steps for every array of a NamedTuple whenever it is looked at. A part that only
+sees arrays which its caller holds is lean: it does without.
+
 This relies on the inner life of Numba more than anything else here does.
 """
 
@@ -13,11 +16,13 @@ from __future__ import annotations
 from typing import Any
 
 import llvmlite.binding as llvm
+from numba.core import ir
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import PassManager, register_pass
 from numba.core.environment import lookup_environment
 from numba.core.typed_passes import NativeLowering
+from numba.core.types import Array
 
 
 class _Part(JITCodeLibrary):
@@ -69,11 +74,49 @@ class _Whole(_Part):
         return self.name, "object", (self._get_compiled_object(), llvm.parse_assembly(names).as_bitcode())
 
 
+# Expressions that give an array which somebody else holds, and methods that do.
+_LOOKS = (
+    "getattr", "getitem", "static_getitem", "typed_getitem", "getiter", "iternext", "pair_first", "exhaust_iter", "cast", "phi",
+    "build_tuple",
+)  # fmt: skip
+_VIEWS = ("reshape", "view", "ravel")
+_lean_functions: dict[Any, Any] = {}  # those of Numba's own that lean functions call: in others they count
+
+
+def _only_borrows(state: Any) -> bool:
+    """Whether a function makes no arrays, is given none by those that it calls, and returns none."""
+    types, models = state.typemap, state.targetctx.data_model_manager
+
+    def is_counted(type: Any) -> bool:
+        return bool(models[type].contains_nrt_meminfo())
+
+    def makes_arrays(value: Any) -> bool:
+        if value.op == "call":
+            return getattr(types[value.func.name], "typing_key", None) not in _VIEWS
+        copies = value.op == "getitem" and isinstance(types[value.index.name], Array)
+        return copies or value.op not in _LOOKS
+
+    if is_counted(state.return_type):
+        return False
+    for block in state.func_ir.blocks.values():
+        for step in block.body:
+            if isinstance(step, ir.Assign) and isinstance(step.value, ir.Expr):
+                if is_counted(types[step.target.name]) and makes_arrays(step.value):
+                    return False
+            elif isinstance(step, ir.SetItem | ir.StaticSetItem) and is_counted(types[step.value.name]):
+                return False  # what overlaps is copied first
+    return True
+
+
 @register_pass(mutates_CFG=True, analysis_only=False)
 class _TranslatePart(NativeLowering):
     _name = "arcwise_translate_part"
 
     def run_pass(self, state: Any) -> bool:
+        if _only_borrows(state):
+            state.targetctx = state.targetctx.subtarget(
+                enable_nrt=False, cached_internal_func=_lean_functions
+            )
         state.library = _Part(state.targetctx.codegen(), state.func_id.func_qualname)
         state.flags.no_compile = True
         super().run_pass(state)
