@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from arcwise.kernels import kernel, merged_kernel
+from arcwise.kernels import kernel, lean_kernel, merged_kernel
 from arcwise.parts.graph import Graph, Ints
 from arcwise.parts.tables import Floats
 from arcwise.parts.whole import whole_score
@@ -28,12 +28,13 @@ from arcwise.search.hill import (
     Hill,
     Tree,
     below_score,
-    family_score,
     is_below,
     make_tree,
     refresh,
     set_arc,
+    side_score,
     stand,
+    total_score,
 )
 from arcwise.search.spanning_tree import make_room as make_search_room
 from arcwise.search.spanning_tree import spanning_tree
@@ -155,7 +156,7 @@ def start_tree(draws: Draws, run: int, heads: Ints) -> None:
     draw_tree(len(heads), draws.single_root, draws.factors, draws.room, draws.state, draws.ways, heads)
 
 
-@kernel
+@lean_kernel
 def place(hill: Hill, tree: Tree, heads: Ints) -> float:
     """Stand at the tree with these heads, by the best arc where several join two words; returns its score by the tables."""
     for m in range(1, len(heads)):
@@ -206,7 +207,7 @@ def _is_settled(hill: Hill, tree: Tree, m: int) -> bool:
 
 @merged_kernel
 def _best_change(
-    hill: Hill, tree: Tree, m: int, whole: Any, present: float, hope: float
+    hill: Hill, tree: Tree, m: int, whole: Any, present: float, hope: float, base: int
 ) -> tuple[int, float]:
     """The arc that gains most in place of the one into m, -1 if none gains, and what it gains. present: what the tree scores as a
     whole. hope: what a change may gain by that at most. The number of roots stays as it is, if it is one.
@@ -214,33 +215,58 @@ def _best_change(
     tree.looked[m] = tree.clock[0] + 1
     old = int(tree.up[m])
     h = int(hill.head[old])
-    before = tree.family[h] + below_score(hill, tree, m, False)
-    tree.taken[old] = False
-    without = family_score(hill, tree, h)
-    best, top = -1, hill.least
-    for k in range(hill.into_first[m], hill.into_first[m + 1]):
-        a = int(hill.into[k])
+    below = 2 if hill.kind.complete > 1 else int(hill.kind.complete == 1 or hill.at.none >= 0)
+    before = tree.family[h, int(m > h)] + below_score(hill, tree, m, False)
+    without, best, top = 0.0, -1, hill.least
+    for k in range(hill.into_first[m] - 1, hill.into_first[m + 1]):
+        a = old if k < hill.into_first[m] else int(hill.into[k])
         g = int(hill.head[a])
-        if a == old or (hill.single_root and (g == 0) != (h == 0)):
+        if k >= hill.into_first[m]:
+            if a == old or (hill.single_root and (g == 0) != (h == 0)):
+                continue
+            if g != h and is_below(tree, g, m):
+                tree.looked[m] = 0  # what is below may change without any of these families
+                continue
+        known = tree.known
+        if g == h and a != old:
+            tree.taken[old] = False
+        if known[a, 1] > tree.changed[g] and (g != h or a == old):
+            with_it = known[a, 0]
+        else:
+            tree.taken[a] = not tree.taken[a]
+            with_it = side_score(hill, tree, g, int(m > g))
+            tree.taken[a] = not tree.taken[a]
+            if tree.changed[g] <= base and (g != h or a == old):
+                known[a, 0], known[a, 1] = with_it, base + 1
+        tree.taken[old] = True
+        if a == old:
+            without = with_it
             continue
-        if g != h and is_below(tree, g, m):
-            tree.looked[m] = 0  # what is below may change without any of these families
-            continue
-        tree.taken[a], tree.up[m], tree.heads[m] = True, a, g
-        after = family_score(hill, tree, g) + below_score(hill, tree, m, True)
-        gain = after - before if g == h else after + without - before - tree.family[g]
+        gain = with_it - before
+        if below > 0:
+            if below == 1 and known[a, 3] > tree.changed[m]:
+                gain += known[a, 2]
+            else:
+                tree.up[m], tree.heads[m] = a, g
+                under = below_score(hill, tree, m, True)
+                tree.up[m], tree.heads[m] = old, h
+                gain += under
+                if tree.changed[m] <= base:
+                    known[a, 2], known[a, 3] = under, base + 1
+        if g != h:
+            gain += without - tree.family[g, int(m > g)]
         if gain + hope > top:
+            tree.heads[m] = g
             more = whole_score(whole, tree.heads, False) - present
+            tree.heads[m] = h
             tree.reach[0], tree.reach[1] = max(tree.reach[0], more), tree.reach[1] + 1
             gain += more
             if gain > top:
                 best, top = a, gain
-        tree.taken[a] = False
-    tree.taken[old], tree.up[m], tree.heads[m] = True, old, h
     return best, top
 
 
-@kernel
+@lean_kernel
 def _try_root(
     hill: Hill, tree: Tree, m: int, arc: int, whole: Any, present: float, hope: float
 ) -> tuple[int, float]:  # fmt: skip
@@ -261,7 +287,8 @@ def _try_root(
         gain = 0.0
         for word in range(len(tree.up)):
             if everyone or (word - h) * (word - m) * (word - root) * (word - x) * word == 0:
-                gain += family_score(hill, tree, word) - tree.family[word]
+                for side in range(2):
+                    gain += side_score(hill, tree, word, side) - tree.family[word, side]
         if gain + hope > top:
             gain += whole_score(whole, tree.heads, False) - present
             if gain > top:
@@ -271,7 +298,7 @@ def _try_root(
     return best, top
 
 
-@kernel
+@lean_kernel
 def climb(hill: Hill, tree: Tree, whole: Any, present: float, local: bool, hasty: bool) -> tuple[int, float]:
     """Climb from a tree to a local optimum; returns how many changes that took, and what the tree then scores as a whole.
 
@@ -289,7 +316,7 @@ def climb(hill: Hill, tree: Tree, whole: Any, present: float, local: bool, hasty
             if local and _is_settled(hill, tree, m):
                 continue
             hope = 0.0 if local else (2.0 * tree.reach[0] if hasty and tree.reach[1] >= _ENOUGH else np.inf)
-            arc, gain = _best_change(hill, tree, m, whole, present, hope)
+            arc, gain = _best_change(hill, tree, m, whole, present, hope, tree.clock[0])
             if hill.single_root and h != 0:
                 for k in range(hill.into_first[m], hill.into_first[m + 1]):
                     a = int(hill.into[k])
@@ -316,7 +343,7 @@ def climb(hill: Hill, tree: Tree, whole: Any, present: float, local: bool, hasty
     return changes, present
 
 
-@kernel
+@lean_kernel
 def _tree_key(tree: Ints, kind: int) -> np.uint64:
     key = np.uint64(kind)
     for m in range(1, len(tree)):
@@ -325,7 +352,7 @@ def _tree_key(tree: Ints, kind: int) -> np.uint64:
     return key
 
 
-@kernel
+@lean_kernel
 def _is_new(seen: NDArray[np.uint64], key: np.uint64) -> bool:
     """Whether a key is met for the first time; it is then kept. 0 is a free place."""
     key, mask = key | np.uint64(1), np.uint64(len(seen) - 1)
@@ -336,15 +363,6 @@ def _is_new(seen: NDArray[np.uint64], key: np.uint64) -> bool:
         at = (at + np.uint64(1)) & mask
     seen[at] = key
     return True
-
-
-@kernel
-def total_score(tree: Tree) -> float:
-    """What a tree scores by the tables, by its families."""
-    score = 0.0
-    for h in range(len(tree.up)):
-        score += tree.family[h]
-    return score
 
 
 @kernel
