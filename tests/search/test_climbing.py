@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import arcwise
 from arcwise import ArcwiseError, InputError, NoTreeError, Scores
-from arcwise.search.climbing import STARTS
+from arcwise.search.start_trees import STARTS
 from arcwise.trees.checking import is_tree
 from arcwise.trees.enumerate import all_trees
 from tests.parts import naive

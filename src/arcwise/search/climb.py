@@ -11,30 +11,25 @@ from numpy.typing import NDArray
 
 from arcwise.errors import ArcwiseError, InputError, NoTreeError
 from arcwise.parts.tables import Floats
-from arcwise.search.climbing import (
-    BEST,
-    BEST_FIRST,
-    MOST,
-    RESTARTS,
-    STARTS,
-    UNIFORM,
-    Draws,
-    arc_matrix,
-    climb_often,
-    make_draws,
-    order_bottom_up,
-    place,
-    run,
-    start_tree,
-    total_score,
-)
+from arcwise.search.climbing import MOST, RESTARTS, climb_often, make_runs
 from arcwise.search.dual import STALL, DualOptions, dual_parse
-from arcwise.search.hill import Hill, Tree, is_below, make_hill, make_tree, stand
+from arcwise.search.hill import Hill, Tree, is_below, make_hill, make_tree, stand, total_score
 from arcwise.search.part_chart import CLIMB, DUAL, PartChart, understood_by_automata
 from arcwise.search.result import Parse
 from arcwise.search.spanning_tree import make_room as make_search_room
 from arcwise.search.spanning_tree import spanning_tree
+from arcwise.search.start_trees import (
+    BEST,
+    BEST_FIRST,
+    STARTS,
+    UNIFORM,
+    Draws,
+    arc_matrix,
+    make_draws,
+    start_tree,
+)
 from arcwise.search.status import FOUND
+from arcwise.search.uphill import order_bottom_up, place
 
 _TOLERANCE = 1e-10
 _WAVE = 16  # runs that a thread makes before the threads look at what they found
@@ -197,19 +192,18 @@ def _climb_together(
     score, at, runs = -np.inf, 0, 0
     most = 1 if draws.starts == BEST else MOST
 
-    def make_runs(first: int) -> list[tuple[float, Heads]]:
+    def wave(first: int) -> list[tuple[float, Heads]]:
         own, _ = make_draws(S, draws.starts, draws.single_root, draws.seed, number)
         own.heads[:] = draws.heads
-        tree, heads, found = make_tree(n + 1, len(hill.head)), np.empty(n + 1, np.int32), []
-        for one in range(first, min(first + _WAVE, most)):
-            value = run(hill, tree, own, one, heads)
-            found.append((value, tree.up.copy()))
-        return found
+        size = min(_WAVE, most - first)
+        scores, ups = np.empty(size), np.empty((size, n + 1), np.int32)
+        make_runs(hill, own, first, first + size, scores, ups)
+        return list(zip(scores.tolist(), ups, strict=True))
 
     with ThreadPoolExecutor(jobs) as pool:
         while True:
-            waves = pool.map(make_runs, range(runs, min(runs + jobs * _WAVE, most), _WAVE))
-            for value, up in (one for wave in waves for one in wave):
+            waves = pool.map(wave, range(runs, min(runs + jobs * _WAVE, most), _WAVE))
+            for value, up in (run for runs_made in waves for run in runs_made):
                 runs += 1
                 if value > score + (hill.least if runs > 1 else 0.0):
                     score, at, best[:] = value, runs, up

@@ -266,3 +266,25 @@ def refresh(hill: Hill, tree: Tree, word: int, all_below: bool) -> None:
             return
         word = hill.modifier[b]
         b += 1
+
+
+@lean_kernel
+def change(hill: Hill, tree: Tree, m: int, arc: int) -> None:
+    """Give m another arc, and score the families anew that this changes."""
+    h = int(tree.heads[m])
+    tree.clock[0] += 1
+    set_arc(hill, tree, m, arc)
+    refresh(hill, tree, h, False)
+    refresh(hill, tree, int(tree.heads[m]), False)
+    refresh(hill, tree, m, True)
+
+
+@lean_kernel
+def copy_tree(tree: Tree, to: Tree) -> None:
+    """Make `to` the same tree, as far as it differs from it by calls of `change`. O(arcs)."""
+    to.clock[0] = tree.clock[0]
+    for word in range(len(tree.up)):
+        to.up[word], to.heads[word], to.changed[word] = tree.up[word], tree.heads[word], tree.changed[word]
+        to.family[word, 0], to.family[word, 1] = tree.family[word, 0], tree.family[word, 1]
+    for b in range(len(tree.taken)):
+        to.taken[b] = tree.taken[b]
