@@ -101,7 +101,11 @@ def test_threads_and_lists_change_nothing_and_seeds_do(single_root):
     together = arcwise.decode(problems, **options)
     assert [p.stats for p in together] == [p.stats for p in arcwise.decode(problems, jobs=2, **options)]
     assert together[0].stats == alone.stats
-    uniform = [arcwise.decode(problems[1], seed=seed, start="uniform", **options).stats for seed in range(6)]
+    shapes = {name: naive.shape(name, 15) for name in ("arcs", "siblings", "grandchildren", "tri_siblings")}
+    hard = Scores(**{name: rng.normal(size=shape) for name, shape in shapes.items()})
+    for jobs in (2, 3):
+        assert arcwise.decode(hard, jobs=jobs, **options).stats == arcwise.decode(hard, **options).stats
+    uniform = [arcwise.decode(hard, seed=seed, start="uniform", **options).stats for seed in range(6)]
     assert len({str(stats) for stats in uniform}) > 1
 
 

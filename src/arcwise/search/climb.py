@@ -32,6 +32,7 @@ from arcwise.search.status import FOUND
 from arcwise.search.uphill import order_bottom_up, place
 
 _TOLERANCE = 1e-10
+_RESTARTS_WITHOUT_KICKS = 100  # by a function of whole trees
 _WAVE = 16  # runs that a thread makes before the threads look at what they found
 
 Heads = NDArray[np.int32]
@@ -62,7 +63,9 @@ def check_climbing(
         for name, value in given.items():
             if value is not None:
                 raise InputError(f"{name} with decoder {decoder!r}", expected=f"decoder {CLIMB!r} for it")
-    restarts, seed = RESTARTS if restarts is None else restarts, 0 if seed is None else seed
+    if restarts is None:
+        restarts = RESTARTS if whole_tree is None else _RESTARTS_WITHOUT_KICKS
+    seed = 0 if seed is None else seed
     if not isinstance(restarts, int | np.integer) or not 1 <= restarts <= MOST:
         raise InputError(f"restarts is {restarts!r}", expected=f"a number of runs, 1 to {MOST}")
     if not isinstance(seed, int | np.integer) or not 0 <= seed < 1 << 64:
@@ -79,7 +82,7 @@ def check_climbing(
 
 
 def climb_parse(parts: PartChart, options: ClimbOptions, number: int) -> Parse:
-    """A tree that no change of one head betters, the best of many runs; NoTreeError if there is none.
+    """A tree that no change of one head betters, nor a kick, the best of many runs; NoTreeError if there is none.
 
     Its bound is that of dual decomposition, for arcs alone the best score itself, or None if no search knows all tables, or a whole
     tree has a score. number: of the table among several; the start trees depend on it.
@@ -235,7 +238,9 @@ class _Judge:
 
 
 def _climb_by(hill: Hill, judge: _Judge, draws: Draws, restarts: int, best: Heads) -> tuple[int, int]:
-    """As `climb_often`, with a function of whole trees in Python: every run climbs by tables and function from where it begins."""
+    """As `climb_often`, with a function of whole trees in Python: every run climbs by tables and function from where it begins, and
+    none is kicked.
+    """
     n = len(best) - 1
     tree, heads, seen = make_tree(n + 1, len(hill.head)), np.empty(n + 1, np.int32), set[bytes]()
     score, at, runs = -np.inf, 0, 0

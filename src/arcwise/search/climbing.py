@@ -1,16 +1,13 @@
 """Randomized greedy search: from a random tree uphill, one head at a time, again and again.
 
-Zhang, Lei, Barzilay and Jaakkola (2014), figure 1. A pass goes through the words from those farthest from the root upwards and gives
-each the head with which the tree scores most; passes go on until none changes anything. The tree is then a local optimum: no other
-head of a single word betters it. With exactly one root no single change can replace the root, so a pass also tries to make a word the
-root and to hang the old root below it, in one move.
+Zhang, Lei, Barzilay and Jaakkola (2014), figure 1, with kicks. A run climbs from a start tree (`arcwise.search.start_trees`) to a
+tree that no other head of a single word betters (`arcwise.search.uphill`). Where it would end it is kicked: an arc is forced into the
+tree, and if the words around can make a better tree of that, it climbs on (`arcwise.search.kicks`). The best tree of many runs is
+found.
 
-A pass takes one evaluation for each arc, which costs the families it changes (`arcwise.search.hill`). Nothing is proved by climbing
-itself; but a tree whose score meets a bound that some other search has proved is the best there is, and climbing stops there.
-
-Start trees are drawn by Wilson's algorithm, uniformly or from the first-order distribution. Every run has a stream of random numbers
-of its own, so its tree depends on nothing but seed and number. A score of whole trees (`arcwise.parts.whole`) may be added: a run
-then climbs by the tables, which is cheap, and the best trees that runs end in climb on by everything.
+Nothing is proved by climbing itself; but a tree whose score meets a bound that some other search has proved is the best there is, and
+climbing stops there. A score of whole trees (`arcwise.parts.whole`) may be added: a run then climbs by the tables, which is cheap,
+and the best trees that runs meet climb on by everything.
 """
 
 from __future__ import annotations
@@ -30,8 +27,8 @@ from arcwise.search.start_trees import BEST, BEST_FIRST, Draws, make_draws, star
 from arcwise.search.uphill import climb, place
 
 # In a row without a better tree, unless told otherwise; 300 in training, as the paper has it, make no better models.
-RESTARTS, TRAINING_RESTARTS = 100, 10
-FINALISTS = 4  # trees of the runs that climb on by the score of whole trees
+RESTARTS, TRAINING_RESTARTS = 20, 10
+FINALISTS = 4  # local optima that climb on by the score of whole trees
 MOST = 1 << 16  # runs for a sentence, whatever they find
 _PRIME = np.uint64(0x100000001B3)
 
@@ -50,8 +47,8 @@ class Climbing(NamedTuple):
 
 
 class Climbed(NamedTuple):
-    """What climbing took. score: of the best tree. runs: how many there were. best: which found it. tops: how many different trees
-    the runs ended in before the score of whole trees came in. changes: heads that were changed.
+    """What climbing took. score: of the best tree. runs: how many there were. best: which found it. tops: how many different local
+    optima the runs met before the score of whole trees came in. changes: heads that were changed, but by kicks.
     """
 
     score: float

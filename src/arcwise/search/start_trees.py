@@ -20,8 +20,8 @@ from arcwise.sums.chance import State, start_stream
 from arcwise.sums.matrix_tree import Factors, Room, factorise, make_room
 from arcwise.sums.wilson import begin_draws, draw_tree
 
-# Where runs begin: at the first-order best tree and then at trees drawn from the first-order distribution; at those drawn from it
-# only; at trees drawn uniformly; at the first-order best tree only.
+# Where runs begin: at the first-order best tree and then at trees drawn uniformly; at trees drawn from the first-order distribution,
+# of which there are few different ones by trained models; at trees drawn uniformly; at the first-order best tree only.
 STARTS = ("best-first", "first-order", "uniform", "best")
 BEST_FIRST, FIRST_ORDER, UNIFORM, BEST = range(4)
 _SHARPNESS = 5.0
@@ -77,7 +77,7 @@ def make_draws(S: Floats, starts: int, single_root: bool, seed: np.uint64, numbe
     room, heads = make_room(size - 1), np.full(size, -1, np.int32)
     found = spanning_tree(S, single_root, make_search_room(size - 1), heads) == FOUND
     weights = S.copy()
-    if starts == UNIFORM:
+    if starts in (UNIFORM, BEST_FIRST):
         weights[:] = np.where(-np.inf < S, 0.0, -np.inf)
     elif starts != BEST:
         sharpen(weights)
