@@ -101,8 +101,8 @@ def test_threads_and_lists_change_nothing_and_seeds_do(single_root):
     together = arcwise.decode(problems, **options)
     assert [p.stats for p in together] == [p.stats for p in arcwise.decode(problems, jobs=2, **options)]
     assert together[0].stats == alone.stats
-    shapes = {name: naive.shape(name, 15) for name in ("arcs", "siblings", "grandchildren", "tri_siblings")}
-    hard = Scores(**{name: rng.normal(size=shape) for name, shape in shapes.items()})
+    shapes = {name: naive.shape(name, 20) for name in ("siblings", "grandchildren", "tri_siblings")}
+    hard = Scores(arcs=np.zeros((21, 21)), **{name: rng.normal(size=shape) for name, shape in shapes.items()})
     for jobs in (2, 3):
         assert arcwise.decode(hard, jobs=jobs, **options).stats == arcwise.decode(hard, **options).stats
     uniform = [arcwise.decode(hard, seed=seed, start="uniform", **options).stats for seed in range(6)]

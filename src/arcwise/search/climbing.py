@@ -26,8 +26,8 @@ from arcwise.search.kicks import kick, make_room
 from arcwise.search.start_trees import BEST, BEST_FIRST, Draws, make_draws, start_tree
 from arcwise.search.uphill import climb, place
 
-# In a row without a better tree, unless told otherwise; 300 in training, as the paper has it, make no better models.
-RESTARTS, TRAINING_RESTARTS = 20, 10
+# In a row without a better tree, unless told otherwise; more in training make no better models.
+RESTARTS, TRAINING_RESTARTS = 20, 3
 FINALISTS = 4  # local optima that climb on by the score of whole trees
 MOST = 1 << 16  # runs for a sentence, whatever they find
 _PRIME = np.uint64(0x100000001B3)
