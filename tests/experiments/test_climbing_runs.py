@@ -21,7 +21,7 @@ from arcwise.experiments.climbing_runs import (
 )
 from arcwise.experiments.restarts import normalised
 from arcwise.pipeline.parser import Parser
-from arcwise.search.climbing import sharpen
+from arcwise.search.start_trees import sharpen
 from arcwise.treebank.reading import read_blocks
 from tests.experiments.small_models import EPOCHS, train_small_climbers
 from tests.experiments.test_learners import write_treebank

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import arcwise
 from arcwise import ArcwiseError, InputError, NoTreeError, Scores
-from arcwise.search.climbing import STARTS
+from arcwise.search.start_trees import STARTS
 from arcwise.trees.checking import is_tree
 from arcwise.trees.enumerate import all_trees
 from tests.parts import naive
@@ -101,7 +101,11 @@ def test_threads_and_lists_change_nothing_and_seeds_do(single_root):
     together = arcwise.decode(problems, **options)
     assert [p.stats for p in together] == [p.stats for p in arcwise.decode(problems, jobs=2, **options)]
     assert together[0].stats == alone.stats
-    uniform = [arcwise.decode(problems[1], seed=seed, start="uniform", **options).stats for seed in range(6)]
+    shapes = {name: naive.shape(name, 20) for name in ("siblings", "grandchildren", "tri_siblings")}
+    hard = Scores(arcs=np.zeros((21, 21)), **{name: rng.normal(size=shape) for name, shape in shapes.items()})
+    for jobs in (2, 3):
+        assert arcwise.decode(hard, jobs=jobs, **options).stats == arcwise.decode(hard, **options).stats
+    uniform = [arcwise.decode(hard, seed=seed, start="uniform", **options).stats for seed in range(6)]
     assert len({str(stats) for stats in uniform}) > 1
 
 

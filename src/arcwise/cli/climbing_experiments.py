@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _epochs = patient_epochs_option(10)
 _restarts = click.option(
-    "--restarts", type=click.IntRange(1), default=100, show_default=True,
+    "--restarts", type=click.IntRange(1), default=20, show_default=True,
     help="Runs in a row without a better tree after which a sentence is done.",
 )  # fmt: skip
 

@@ -236,9 +236,9 @@ def command(
     is left. --no-exact writes the best tree seen in K steps. --decoder dual-projective finds the best projective tree.
 
     With --decoder climb trees are found by randomized hill climbing (models trained by --model full have no other way): runs from
-    --start trees uphill, one head at a time, until --restarts of them in a row find no better tree. Where dual decomposition, or for
-    order 1 the spanning tree, knows the parts, its tree is the first start and its bound proves what meets it; --no-exact climbs
-    alone.
+    --start trees uphill, one head at a time and by kicks where that ends, until --restarts of them in a row find no better tree.
+    Where dual decomposition, or for order 1 the spanning tree, knows the parts, its tree is the first start and its bound proves
+    what meets it; --no-exact climbs alone.
 
     Models of order 2 are also searched by linear programs (pip install 'arcwise[lp]'). --decoder lp solves the one that --relaxation
     and --connected name: an integral solution is the best tree, a fractional one is projected to a tree and bounds its gap. ilp

@@ -38,12 +38,12 @@ seconds_option = click.option(
 
 restarts_option = click.option(
     "--restarts", type=click.IntRange(1, 1 << 16), metavar="K",
-    help="Of --decoder climb: it ends after so many runs in a row without a better tree.  [default: 100]",
+    help="Of --decoder climb: it ends after so many runs in a row without a better tree.  [default: 20]",
 )  # fmt: skip
 start_option = click.option(
     "--start", type=click.Choice(["best-first", "first-order", "uniform", "best"]),
-    help="Where its runs begin: at the first-order best tree, then at trees drawn by first-order scores (best-first, the default); "
-    "at the latter only; at trees drawn uniformly; or a single run at the best.",
+    help="Where its runs begin: at the first-order best tree, then at trees drawn uniformly (best-first, the default); at trees "
+    "drawn by first-order scores; at trees drawn uniformly; or a single run at the best.",
 )  # fmt: skip
 seed_option = click.option(
     "--seed", type=click.IntRange(0, (1 << 64) - 1), metavar="N", help="Of what it draws.  [default: 0]"

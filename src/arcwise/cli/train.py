@@ -69,7 +69,7 @@ _SIZES: dict[str, dict[str, int]] = {
 )  # fmt: skip
 @click.option(
     "--restarts", type=click.IntRange(1), metavar="K",
-    help="Of hill climbing for a sentence in training: it ends after so many runs without a better tree.  [default: 10]",
+    help="Of hill climbing for a sentence in training: it ends after so many runs without a better tree.  [default: 3]",
 )  # fmt: skip
 @click.option("--projective", is_flag=True, help="Only trees whose arcs do not cross, found by a chart.")
 @click.option(

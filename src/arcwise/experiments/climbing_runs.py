@@ -16,7 +16,8 @@ from arcwise.pipeline.confidence import unknown_trees
 from arcwise.pipeline.forest import Rows
 from arcwise.pipeline.parser import Parser
 from arcwise.pipeline.sentences import Weights
-from arcwise.search.climbing import STARTS, Climbing
+from arcwise.search.climbing import Climbing
+from arcwise.search.start_trees import STARTS
 from arcwise.treebank.block import Block
 
 _TOGETHER = 20  # sentences that are climbed between two moves of a progress bar

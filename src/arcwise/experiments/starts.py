@@ -24,7 +24,8 @@ from arcwise.experiments.tables import Rows, markdown
 from arcwise.experiments.trained_models import Tell, growing_rows
 from arcwise.pipeline.forest import Forest
 from arcwise.pipeline.sentences import Weights
-from arcwise.search.climbing import RESTARTS, STARTS, Climbing, sharpen
+from arcwise.search.climbing import RESTARTS, Climbing
+from arcwise.search.start_trees import STARTS, sharpen
 
 NAMES = ("best", "uniform", "first-order")
 _RESULT, _INITIAL = "result, ", "initial trees, "

@@ -23,8 +23,9 @@ from arcwise.learning.online import (
 )
 from arcwise.learning.pruned import PrunedCorpus
 from arcwise.learning.space import Search, Space, far_size, make_scratch
-from arcwise.search.climbing import Climbing, arc_matrix, climb_sentence
+from arcwise.search.climbing import Climbing, climb_sentence
 from arcwise.search.hill import make_hill
+from arcwise.search.start_trees import arc_matrix
 
 _LEAST = 1e-7  # of float32 weights
 _NOWHERE = np.empty(0, np.int32)

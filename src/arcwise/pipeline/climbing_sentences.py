@@ -18,9 +18,10 @@ from arcwise.parts.graph import Graph
 from arcwise.parts.tables import Tables
 from arcwise.pipeline.chart_sentences import part_tables
 from arcwise.pipeline.sentences import Weights, keep_arcs, label_tree
-from arcwise.search.climbing import BEST_FIRST, Climbing, arc_matrix, climb_sentence
+from arcwise.search.climbing import Climbing, climb_sentence
 from arcwise.search.hill import Levels, make_hill
 from arcwise.search.spanning_tree import make_room
+from arcwise.search.start_trees import BEST_FIRST, arc_matrix
 
 # The columns of a report: runs, the one that found the tree, different trees they ended in, heads changed.
 RUNS, BEST_RUN, TOPS, CHANGES = range(4)

@@ -35,10 +35,11 @@ from arcwise.pipeline.repairing import Repairing, room_for_scores
 from arcwise.pipeline.sentences import UNKNOWN_LABEL
 from arcwise.pipeline.streaming import map_in_order
 from arcwise.search.climb import check_climbing
-from arcwise.search.climbing import STARTS, Climbing
+from arcwise.search.climbing import Climbing
 from arcwise.search.dual import BUDGET, check_options
 from arcwise.search.linear_program import check_program_options
 from arcwise.search.part_chart import CLIMB, DUAL, PRICE, PROGRAMS
+from arcwise.search.start_trees import STARTS
 from arcwise.text.lines import Split
 from arcwise.text.tokeniser import Tokeniser
 from arcwise.treebank.block import Block, PackedNames, index_block, pack_names

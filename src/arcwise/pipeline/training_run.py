@@ -29,7 +29,8 @@ from arcwise.pipeline.model import BELIEFS, FULL, Model, Settings
 from arcwise.pipeline.options import Options, Progress, Watcher
 from arcwise.pipeline.training_data import TrainingData
 from arcwise.pipeline.tuning import MOST_TRIALS, TUNING_EPOCHS
-from arcwise.search.climbing import BEST_FIRST, Climbing
+from arcwise.search.climbing import Climbing
+from arcwise.search.start_trees import BEST_FIRST
 from arcwise.sums.pruning import PRUNINGS
 
 _PRUNER_EPOCHS = 3

@@ -11,32 +11,28 @@ from numpy.typing import NDArray
 
 from arcwise.errors import ArcwiseError, InputError, NoTreeError
 from arcwise.parts.tables import Floats
-from arcwise.search.climbing import (
-    BEST,
-    BEST_FIRST,
-    MOST,
-    RESTARTS,
-    STARTS,
-    UNIFORM,
-    Draws,
-    arc_matrix,
-    climb_often,
-    make_draws,
-    order_bottom_up,
-    place,
-    run,
-    start_tree,
-    total_score,
-)
+from arcwise.search.climbing import MOST, RESTARTS, climb_often, make_runs
 from arcwise.search.dual import STALL, DualOptions, dual_parse
-from arcwise.search.hill import Hill, Tree, is_below, make_hill, make_tree, stand
+from arcwise.search.hill import Hill, Tree, is_below, make_hill, make_tree, stand, total_score
 from arcwise.search.part_chart import CLIMB, DUAL, PartChart, understood_by_automata
 from arcwise.search.result import Parse
 from arcwise.search.spanning_tree import make_room as make_search_room
 from arcwise.search.spanning_tree import spanning_tree
+from arcwise.search.start_trees import (
+    BEST,
+    BEST_FIRST,
+    STARTS,
+    UNIFORM,
+    Draws,
+    arc_matrix,
+    make_draws,
+    start_tree,
+)
 from arcwise.search.status import FOUND
+from arcwise.search.uphill import order_bottom_up, place
 
 _TOLERANCE = 1e-10
+_RESTARTS_WITHOUT_KICKS = 100  # by a function of whole trees
 _WAVE = 16  # runs that a thread makes before the threads look at what they found
 
 Heads = NDArray[np.int32]
@@ -67,7 +63,9 @@ def check_climbing(
         for name, value in given.items():
             if value is not None:
                 raise InputError(f"{name} with decoder {decoder!r}", expected=f"decoder {CLIMB!r} for it")
-    restarts, seed = RESTARTS if restarts is None else restarts, 0 if seed is None else seed
+    if restarts is None:
+        restarts = RESTARTS if whole_tree is None else _RESTARTS_WITHOUT_KICKS
+    seed = 0 if seed is None else seed
     if not isinstance(restarts, int | np.integer) or not 1 <= restarts <= MOST:
         raise InputError(f"restarts is {restarts!r}", expected=f"a number of runs, 1 to {MOST}")
     if not isinstance(seed, int | np.integer) or not 0 <= seed < 1 << 64:
@@ -84,7 +82,7 @@ def check_climbing(
 
 
 def climb_parse(parts: PartChart, options: ClimbOptions, number: int) -> Parse:
-    """A tree that no change of one head betters, the best of many runs; NoTreeError if there is none.
+    """A tree that no change of one head betters, nor a kick, the best of many runs; NoTreeError if there is none.
 
     Its bound is that of dual decomposition, for arcs alone the best score itself, or None if no search knows all tables, or a whole
     tree has a score. number: of the table among several; the start trees depend on it.
@@ -197,19 +195,18 @@ def _climb_together(
     score, at, runs = -np.inf, 0, 0
     most = 1 if draws.starts == BEST else MOST
 
-    def make_runs(first: int) -> list[tuple[float, Heads]]:
+    def wave(first: int) -> list[tuple[float, Heads]]:
         own, _ = make_draws(S, draws.starts, draws.single_root, draws.seed, number)
         own.heads[:] = draws.heads
-        tree, heads, found = make_tree(n + 1, len(hill.head)), np.empty(n + 1, np.int32), []
-        for one in range(first, min(first + _WAVE, most)):
-            value = run(hill, tree, own, one, heads)
-            found.append((value, tree.up.copy()))
-        return found
+        size = min(_WAVE, most - first)
+        scores, ups = np.empty(size), np.empty((size, n + 1), np.int32)
+        make_runs(hill, own, first, first + size, scores, ups)
+        return list(zip(scores.tolist(), ups, strict=True))
 
     with ThreadPoolExecutor(jobs) as pool:
         while True:
-            waves = pool.map(make_runs, range(runs, min(runs + jobs * _WAVE, most), _WAVE))
-            for value, up in (one for wave in waves for one in wave):
+            waves = pool.map(wave, range(runs, min(runs + jobs * _WAVE, most), _WAVE))
+            for value, up in (run for runs_made in waves for run in runs_made):
                 runs += 1
                 if value > score + (hill.least if runs > 1 else 0.0):
                     score, at, best[:] = value, runs, up
@@ -241,7 +238,9 @@ class _Judge:
 
 
 def _climb_by(hill: Hill, judge: _Judge, draws: Draws, restarts: int, best: Heads) -> tuple[int, int]:
-    """As `climb_often`, with a function of whole trees in Python: every run climbs by tables and function from where it begins."""
+    """As `climb_often`, with a function of whole trees in Python: every run climbs by tables and function from where it begins, and
+    none is kicked.
+    """
     n = len(best) - 1
     tree, heads, seen = make_tree(n + 1, len(hill.head)), np.empty(n + 1, np.int32), set[bytes]()
     score, at, runs = -np.inf, 0, 0

@@ -1,16 +1,13 @@
 """Randomized greedy search: from a random tree uphill, one head at a time, again and again.
 
-Zhang, Lei, Barzilay and Jaakkola (2014), figure 1. A pass goes through the words from those farthest from the root upwards and gives
-each the head with which the tree scores most; passes go on until none changes anything. The tree is then a local optimum: no other
-head of a single word betters it. With exactly one root no single change can replace the root, so a pass also tries to make a word the
-root and to hang the old root below it, in one move.
+Zhang, Lei, Barzilay and Jaakkola (2014), figure 1, with kicks. A run climbs from a start tree (`arcwise.search.start_trees`) to a
+tree that no other head of a single word betters (`arcwise.search.uphill`). Where it would end it is kicked: an arc is forced into the
+tree, and if the words around can make a better tree of that, it climbs on (`arcwise.search.kicks`). The best tree of many runs is
+found.
 
-A pass takes one evaluation for each arc, which costs the families it changes (`arcwise.search.hill`). Nothing is proved by climbing
-itself; but a tree whose score meets a bound that some other search has proved is the best there is, and climbing stops there.
-
-Start trees are drawn by Wilson's algorithm, uniformly or from the first-order distribution. Every run has a stream of random numbers
-of its own, so its tree depends on nothing but seed and number. A score of whole trees (`arcwise.parts.whole`) may be added: a run
-then climbs by the tables, which is cheap, and the best trees that runs end in climb on by everything.
+Nothing is proved by climbing itself; but a tree whose score meets a bound that some other search has proved is the best there is, and
+climbing stops there. A score of whole trees (`arcwise.parts.whole`) may be added: a run then climbs by the tables, which is cheap,
+and the best trees that runs meet climb on by everything.
 """
 
 from __future__ import annotations
@@ -20,37 +17,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from arcwise.kernels import kernel, merged_kernel
-from arcwise.parts.graph import Graph, Ints
+from arcwise.kernels import kernel, lean_kernel
+from arcwise.parts.graph import Ints
 from arcwise.parts.tables import Floats
 from arcwise.parts.whole import whole_score
-from arcwise.search.hill import (
-    Hill,
-    Tree,
-    below_score,
-    family_score,
-    is_below,
-    make_tree,
-    refresh,
-    set_arc,
-    stand,
-)
-from arcwise.search.spanning_tree import make_room as make_search_room
-from arcwise.search.spanning_tree import spanning_tree
-from arcwise.search.status import FOUND
-from arcwise.sums.chance import State, start_stream
-from arcwise.sums.matrix_tree import Factors, Room, factorise, make_room
-from arcwise.sums.wilson import begin_draws, draw_tree
+from arcwise.search.hill import Hill, make_tree, stand, total_score
+from arcwise.search.kicks import kick, make_room
+from arcwise.search.start_trees import BEST, BEST_FIRST, Draws, make_draws, start_tree
+from arcwise.search.uphill import climb, place
 
-# Where runs begin: at the first-order best tree and then at trees drawn from the first-order distribution; at those drawn from it
-# only; at trees drawn uniformly; at the first-order best tree only.
-STARTS = ("best-first", "first-order", "uniform", "best")
-BEST_FIRST, FIRST_ORDER, UNIFORM, BEST = range(4)
-# In a row without a better tree, unless told otherwise; 300 in training, as the paper has it, make no better models.
-RESTARTS, TRAINING_RESTARTS = 100, 10
-_SHARPNESS = 5.0
-FINALISTS = 4  # trees of the runs that climb on by the score of whole trees
-_ENOUGH = 64  # changes seen before what they gained tells what others may gain
+# In a row without a better tree, unless told otherwise; more in training make no better models.
+RESTARTS, TRAINING_RESTARTS = 20, 3
+FINALISTS = 4  # local optima that climb on by the score of whole trees
 MOST = 1 << 16  # runs for a sentence, whatever they find
 _PRIME = np.uint64(0x100000001B3)
 
@@ -69,8 +47,8 @@ class Climbing(NamedTuple):
 
 
 class Climbed(NamedTuple):
-    """What climbing took. score: of the best tree. runs: how many there were. best: which found it. tops: how many different trees
-    the runs ended in before the score of whole trees came in. changes: heads that were changed.
+    """What climbing took. score: of the best tree. runs: how many there were. best: which found it. tops: how many different local
+    optima the runs met before the score of whole trees came in. changes: heads that were changed, but by kicks.
     """
 
     score: float
@@ -80,243 +58,7 @@ class Climbed(NamedTuple):
     changes: int
 
 
-class Draws(NamedTuple):
-    """Start trees of one sentence. heads: the one to begin with, if `starts` says so."""
-
-    starts: int
-    single_root: bool
-    factors: Factors
-    room: Room
-    ways: NDArray[np.int64]
-    state: State
-    heads: Ints
-    seed: np.uint64
-    number: int
-
-
-@kernel
-def arc_matrix(graph: Graph, arcs: Floats) -> Floats:
-    """The scores of arcs as a matrix; of several arcs between the same words the best, -inf for those that the graph has not."""
-    words = graph.position[-1] + 1
-    S = np.full((words, words), -np.inf)
-    for b in range(1, len(graph.head)):
-        h, m = graph.head[b], graph.modifier[b]
-        S[h, m] = max(S[h, m], arcs[b])
-    return S
-
-
-@kernel
-def sharpen(S: Floats) -> None:
-    """Scale scores so that the best head of a word is as far above the mean of its heads as _SHARPNESS, on average: scores that were
-    learned by margins are no logarithms of probabilities, and are often so small that all trees would be as likely.
-    """
-    size, total, words = len(S), 0.0, 0
-    for m in range(1, size):
-        top, mean, count = -np.inf, 0.0, 0
-        for h in range(size):
-            if S[h, m] > -np.inf and h != m:
-                top, mean, count = max(top, S[h, m]), mean + S[h, m], count + 1
-        if count > 1:
-            total += top - mean / count
-            words += 1
-    if total > 0.0:
-        S *= _SHARPNESS * words / total
-
-
-@kernel
-def make_draws(S: Floats, starts: int, single_root: bool, seed: np.uint64, number: int) -> tuple[Draws, bool]:
-    """Start trees for a sentence, and whether there are any. S: the logarithms of arcs' weights. number: of the sentence. O(n^3)."""
-    size = len(S)
-    room, heads = make_room(size - 1), np.full(size, -1, np.int32)
-    found = spanning_tree(S, single_root, make_search_room(size - 1), heads) == FOUND
-    weights = S.copy()
-    if starts == UNIFORM:
-        weights[:] = np.where(-np.inf < S, 0.0, -np.inf)
-    elif starts != BEST:
-        sharpen(weights)
-    factors = factorise(weights, single_root, room)
-    if found and factors.log_partition == -np.inf:  # scores of sizes that no sum can hold
-        weights[:] = np.where(-np.inf < S, 0.0, -np.inf)
-        factors = factorise(weights, single_root, room)
-    found = found and factors.log_partition > -np.inf
-    if found:
-        begin_draws(size, single_root, factors, room)
-    ways, state = np.empty((2, size), np.int64), np.empty(1, np.uint64)
-    return Draws(starts, single_root, factors, room, ways, state, heads, seed, number), found
-
-
-@kernel
-def start_tree(draws: Draws, run: int, heads: Ints) -> None:
-    """Fill in the tree that a run begins with."""
-    if draws.starts == BEST or (draws.starts == BEST_FIRST and run == 0):
-        heads[:] = draws.heads
-        return
-    start_stream(draws.state, draws.seed, draws.number, run)
-    draw_tree(len(heads), draws.single_root, draws.factors, draws.room, draws.state, draws.ways, heads)
-
-
-@kernel
-def place(hill: Hill, tree: Tree, heads: Ints) -> float:
-    """Stand at the tree with these heads, by the best arc where several join two words; returns its score by the tables."""
-    for m in range(1, len(heads)):
-        best, top = -1, -np.inf
-        for k in range(hill.into_first[m], hill.into_first[m + 1]):
-            b = hill.into[k]
-            score = hill.scores[hill.at.step + b] if hill.kind.incomplete == 0 else 0.0
-            if hill.head[b] == heads[m] and (best < 0 or score > top):
-                best, top = b, score
-        tree.up[m] = best
-    return stand(hill, tree)
-
-
-@kernel
-def order_bottom_up(tree: Tree) -> None:
-    """Fill `order` with the words, those farthest from the root first, the smaller first of equals. O(n * depth)."""
-    n, depths = len(tree.up) - 1, np.empty(len(tree.up), np.int32)
-    deepest = 0
-    for m in range(1, n + 1):
-        depth, word = 0, m
-        while word > 0:
-            word = tree.heads[word]
-            depth += 1
-        depths[m] = depth
-        deepest = max(deepest, depth)
-    counts = np.zeros(deepest + 2, np.int32)
-    for m in range(1, n + 1):
-        counts[deepest - depths[m] + 1] += 1
-    for depth in range(deepest):
-        counts[depth + 1] += counts[depth]
-    for m in range(1, n + 1):
-        at = deepest - depths[m]
-        tree.order[counts[at]] = m
-        counts[at] += 1
-
-
-@merged_kernel
-def _is_settled(hill: Hill, tree: Tree, m: int) -> bool:
-    """Whether nothing that decides about the head of m has changed since it was found to be the best."""
-    looked = tree.looked[m]
-    if tree.changed[m] >= looked:
-        return False
-    settled = True
-    for k in range(hill.into_first[m], hill.into_first[m + 1]):
-        settled &= tree.changed[hill.head[hill.into[k]]] < looked
-    return settled
-
-
-@merged_kernel
-def _best_change(
-    hill: Hill, tree: Tree, m: int, whole: Any, present: float, hope: float
-) -> tuple[int, float]:
-    """The arc that gains most in place of the one into m, -1 if none gains, and what it gains. present: what the tree scores as a
-    whole. hope: what a change may gain by that at most. The number of roots stays as it is, if it is one.
-    """
-    tree.looked[m] = tree.clock[0] + 1
-    old = int(tree.up[m])
-    h = int(hill.head[old])
-    before = tree.family[h] + below_score(hill, tree, m, False)
-    tree.taken[old] = False
-    without = family_score(hill, tree, h)
-    best, top = -1, hill.least
-    for k in range(hill.into_first[m], hill.into_first[m + 1]):
-        a = int(hill.into[k])
-        g = int(hill.head[a])
-        if a == old or (hill.single_root and (g == 0) != (h == 0)):
-            continue
-        if g != h and is_below(tree, g, m):
-            tree.looked[m] = 0  # what is below may change without any of these families
-            continue
-        tree.taken[a], tree.up[m], tree.heads[m] = True, a, g
-        after = family_score(hill, tree, g) + below_score(hill, tree, m, True)
-        gain = after - before if g == h else after + without - before - tree.family[g]
-        if gain + hope > top:
-            more = whole_score(whole, tree.heads, False) - present
-            tree.reach[0], tree.reach[1] = max(tree.reach[0], more), tree.reach[1] + 1
-            gain += more
-            if gain > top:
-                best, top = a, gain
-        tree.taken[a] = False
-    tree.taken[old], tree.up[m], tree.heads[m] = True, old, h
-    return best, top
-
-
-@kernel
-def _try_root(
-    hill: Hill, tree: Tree, m: int, arc: int, whole: Any, present: float, hope: float
-) -> tuple[int, float]:  # fmt: skip
-    """The arc into the old root that gains most when `arc` makes m the root in its place, -1 if none gains, and what it gains."""
-    root = m
-    while tree.heads[root] > 0:
-        root = int(tree.heads[root])
-    old, old_of_root, h = int(tree.up[m]), int(tree.up[root]), int(tree.heads[m])
-    everyone = hill.kind.complete > 1  # else only families around the words that change
-    best, top = -1, hill.least
-    for k in range(hill.into_first[root], hill.into_first[root + 1]):
-        b = int(hill.into[k])
-        x = int(hill.head[b])
-        if x == 0 or not is_below(tree, x, m):
-            continue
-        set_arc(hill, tree, m, arc)
-        set_arc(hill, tree, root, b)
-        gain = 0.0
-        for word in range(len(tree.up)):
-            if everyone or (word - h) * (word - m) * (word - root) * (word - x) * word == 0:
-                gain += family_score(hill, tree, word) - tree.family[word]
-        if gain + hope > top:
-            gain += whole_score(whole, tree.heads, False) - present
-            if gain > top:
-                best, top = b, gain
-        set_arc(hill, tree, root, old_of_root)
-        set_arc(hill, tree, m, old)
-    return best, top
-
-
-@kernel
-def climb(hill: Hill, tree: Tree, whole: Any, present: float, local: bool, hasty: bool) -> tuple[int, float]:
-    """Climb from a tree to a local optimum; returns how many changes that took, and what the tree then scores as a whole.
-
-    present: what it scores as a whole now. local: whether trees score nothing as wholes, so that a word need not be looked at again
-    before something around it has changed. hasty: do not look at changes which by the tables lose twice as much as any was seen to
-    gain by the score of whole trees; what is found need not be a local optimum then. Ties keep the head.
-    """
-    changes, before = 0, -1
-    while changes != before:
-        before = changes
-        order_bottom_up(tree)
-        for place in range(len(tree.up) - 1):
-            m = int(tree.order[place])
-            h, root = int(tree.heads[m]), 0
-            if local and _is_settled(hill, tree, m):
-                continue
-            hope = 0.0 if local else (2.0 * tree.reach[0] if hasty and tree.reach[1] >= _ENOUGH else np.inf)
-            arc, gain = _best_change(hill, tree, m, whole, present, hope)
-            if hill.single_root and h != 0:
-                for k in range(hill.into_first[m], hill.into_first[m + 1]):
-                    a = int(hill.into[k])
-                    if hill.head[a] == 0:
-                        tree.looked[m] = 0
-                        other, more = _try_root(hill, tree, m, a, whole, present, hope)
-                        if other >= 0 and more > gain:
-                            arc, gain, root = a, more, other
-            if arc < 0:
-                continue
-            changes += 1
-            tree.clock[0] += 1
-            tree.looked[m] = 0
-            set_arc(hill, tree, m, arc)
-            if root > 0:
-                set_arc(hill, tree, int(hill.modifier[root]), root)
-                for word in range(len(tree.up)):
-                    refresh(hill, tree, word, False)
-            else:
-                refresh(hill, tree, h, False)
-                refresh(hill, tree, int(tree.heads[m]), False)
-                refresh(hill, tree, m, True)
-            present = whole_score(whole, tree.heads, True)
-    return changes, present
-
-
-@kernel
+@lean_kernel
 def _tree_key(tree: Ints, kind: int) -> np.uint64:
     key = np.uint64(kind)
     for m in range(1, len(tree)):
@@ -325,7 +67,7 @@ def _tree_key(tree: Ints, kind: int) -> np.uint64:
     return key
 
 
-@kernel
+@lean_kernel
 def _is_new(seen: NDArray[np.uint64], key: np.uint64) -> bool:
     """Whether a key is met for the first time; it is then kept. 0 is a free place."""
     key, mask = key | np.uint64(1), np.uint64(len(seen) - 1)
@@ -339,21 +81,36 @@ def _is_new(seen: NDArray[np.uint64], key: np.uint64) -> bool:
 
 
 @kernel
-def total_score(tree: Tree) -> float:
-    """What a tree scores by the tables, by its families."""
-    score = 0.0
-    for h in range(len(tree.up)):
-        score += tree.family[h]
-    return score
+def _with_room(seen: NDArray[np.uint64], keys: int) -> NDArray[np.uint64]:
+    """The same keys, so many, with room for two more."""
+    if 2 * (keys + 2) <= len(seen):
+        return seen
+    more = np.zeros(2 * len(seen), np.uint64)
+    for key in seen:
+        if key != 0:
+            _is_new(more, key)
+    return more
 
 
 @kernel
-def run(hill: Hill, tree: Tree, draws: Draws, number: int, heads: Ints) -> float:
-    """Make one run by the tables alone: `tree` is then its local optimum. Returns its score; heads: scratch."""
-    start_tree(draws, number, heads)
-    place(hill, tree, heads)
-    climb(hill, tree, None, 0.0, True, False)
-    return total_score(tree)
+def make_runs(hill: Hill, draws: Draws, first: int, end: int, scores: Floats, ups: NDArray[np.int32]) -> None:
+    """Make the runs of these numbers by the tables alone; fills in what the trees score that they end in, and their arcs.
+
+    A run that meets a tree of an earlier one would end where that did, and stops there.
+    """
+    words, arcs = ups.shape[1], len(hill.head)
+    tree, room, heads = make_tree(words, arcs), make_room(words, arcs), np.empty(words, np.int32)
+    seen, keys = np.zeros(1024, np.uint64), 0
+    for number in range(first, end):
+        start_tree(draws, number, heads)
+        place(hill, tree, heads)
+        climb(hill, tree, None, 0.0, True, False)
+        seen = _with_room(seen, keys)
+        while _is_new(seen, _tree_key(tree.up, 2)) and kick(hill, tree, room):
+            keys += 1
+            seen = _with_room(seen, keys)
+        keys += 1
+        scores[number - first], ups[number - first] = total_score(tree), tree.up
 
 
 @kernel
@@ -362,13 +119,13 @@ def climb_often(
 ) -> Climbed:  # fmt: skip
     """Climb until so many runs in a row found no better tree, `most` were made, or one met the bound; fills `best` with its arcs.
 
-    bound: what no tree exceeds, or inf. With a score of whole trees none is known, and it must be inf. Runs climb by the tables; a
-    run that begins where an earlier one began would end where that did, and is left out. The FINALISTS best trees that they end in,
-    each scored as a whole, then climb by everything, hastily; the best of these, if it must be thorough, until no change of one head
-    betters it.
+    bound: what no tree exceeds, or inf. With a score of whole trees none is known, and it must be inf. Runs climb by the tables, and
+    are kicked out of the trees where they would end as long as this leads to better ones; a run that meets a tree of an earlier one
+    would end where that did, and stops there. The FINALISTS best trees that were met, each scored as a whole, then climb by
+    everything, hastily; the best of these, if it must be thorough, until no change of one head betters it.
     """
-    words = len(best)
-    tree, heads = make_tree(words, len(hill.head)), np.empty(words, np.int32)
+    words, arcs = len(best), len(hill.head)
+    tree, room, heads = make_tree(words, arcs), make_room(words, arcs), np.empty(words, np.int32)
     seen, keys = np.zeros(1024, np.uint64), 0
     finalists, scores = np.zeros((FINALISTS, words), np.int32), np.full(FINALISTS, -np.inf)
     at, tops, changes, number = 0, 0, 0, 0
@@ -376,31 +133,29 @@ def climb_often(
     while number < most and (number == 0 or number - at < restarts) and scores[0] < bound - hill.least:
         start_tree(draws, number, heads)
         number += 1
-        if 2 * (keys + 2) > len(seen):
-            older, seen = seen, np.zeros(2 * len(seen), np.uint64)
-            for key in older:
-                if key != 0:
-                    _is_new(seen, key)
+        seen = _with_room(seen, keys)
         if not _is_new(seen, _tree_key(heads, 1)):
             continue
         keys += 1
         place(hill, tree, heads)
         more, _ = climb(hill, tree, None, 0.0, True, False)
         changes += more
-        if not _is_new(seen, _tree_key(tree.up, 2)):
-            continue
-        keys += 1
-        tops += 1
-        found = total_score(tree) + whole_score(whole, tree.heads, tops == 1)
-        if found > scores[0] + (hill.least if number > 1 else 0.0):
-            at = number
-        place_of = 0
-        while place_of < FINALISTS and scores[place_of] >= found:
-            place_of += 1
-        if place_of < FINALISTS:
-            for k in range(FINALISTS - 1, place_of, -1):
-                finalists[k], scores[k] = finalists[k - 1], scores[k - 1]
-            finalists[place_of], scores[place_of] = tree.up, found
+        while _is_new(seen, _tree_key(tree.up, 2)):
+            keys += 1
+            seen = _with_room(seen, keys)
+            tops += 1
+            found = total_score(tree) + whole_score(whole, tree.heads, tops == 1)
+            if found > scores[0] + (hill.least if number > 1 else 0.0):
+                at = number
+            place_of = 0
+            while place_of < FINALISTS and scores[place_of] >= found:
+                place_of += 1
+            if place_of < FINALISTS:
+                for k in range(FINALISTS - 1, place_of, -1):
+                    finalists[k], scores[k] = finalists[k - 1], scores[k - 1]
+                finalists[place_of], scores[place_of] = tree.up, found
+            if scores[0] >= bound - hill.least or not kick(hill, tree, room):
+                break
     score = scores[0]
     best[:] = finalists[0]
     for k in range(FINALISTS + 1):

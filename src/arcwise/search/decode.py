@@ -171,10 +171,10 @@ def decode(
     relaxation: in programs, how parts are tied to arcs: "pairs", "sums" or "all" (`arcwise.search.part_polytopes`).
     connected: and how arcs are tied to trees: "cuts", "single-flow" or "multi-flow" (`arcwise.search.arborescence`).
     seconds: after which a program, or branch and bound, gives up on a matrix; the best tree so far comes with the gap that is left.
-    restarts: climbing ends when so many runs in a row found no better tree; 100 if not given. start: where runs begin, "best-first"
-        (at the first-order best tree, then at trees drawn from the first-order distribution), "first-order" (at the latter only),
-        "uniform" (at trees drawn uniformly), or for a single run "best", or the heads of a tree. whole_tree: a function that takes
-        the heads of a tree and gives what it scores beside its tables. seed: of all that is drawn.
+    restarts: climbing ends when so many runs in a row found no better tree; if not given 20, with a whole_tree 100. start: where runs
+        begin, "best-first" (at the first-order best tree, then at trees drawn uniformly), "first-order" (at trees drawn from the
+        first-order distribution), "uniform" (at trees drawn uniformly), or for a single run "best", or the heads of a tree.
+        whole_tree: a function that takes the heads of a tree and gives what it scores beside its tables. seed: of all that is drawn.
     jobs: threads to share several matrices, or the runs of climbing one, among. The result does not depend on it.
 
     Raises InputError for unusable scores or constraints, and NoTreeError if no tree is allowed. The same

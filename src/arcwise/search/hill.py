@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from arcwise.kernels import inline_kernel, kernel, merged_kernel
+from arcwise.kernels import inline_kernel, kernel, lean_kernel, merged_kernel
 from arcwise.parts.graph import Graph, Ints, Level, Numbers
 from arcwise.parts.tables import Floats, Kind, Tables
 
@@ -73,7 +73,9 @@ class Tree(NamedTuple):
     up: the arc into each word, 0 for the root. heads: the same as heads. taken: by arc, whether the tree has it. family: the score
     of each word's family. order: words, those farthest from the root first, as they were before a pass. clock, changed, looked: a
     count of changes, and its reading when each word's family last changed and when no head of the word was found better than its
-    own. reach: the most that a change was seen to gain by the score of whole trees, and how many were.
+    own. reach: the most that a change was seen to gain by the score of whole trees, and how many were. known: by arc, what the
+    family of its head scores with this arc taken, or left out if the tree has it; the clock, plus one, when that was found out; and
+    the same of what `below_score` gives with this arc into its modifier.
     """
 
     up: Ints
@@ -85,6 +87,7 @@ class Tree(NamedTuple):
     changed: Ints
     looked: Ints
     reach: Floats
+    known: Floats
 
 
 @kernel
@@ -121,27 +124,28 @@ def make_hill(
 def make_tree(words: int, arcs: int) -> Tree:
     """Room for a tree of so many words, the root counted, among so many arcs."""
     return Tree(
-        np.zeros(words, np.int32), np.full(words, -1, np.int32), np.zeros(arcs, np.bool_), np.zeros(words),
+        np.zeros(words, np.int32), np.full(words, -1, np.int32), np.zeros(arcs, np.bool_), np.zeros((words, 2)),
         np.empty(words, np.int32), np.zeros(1, np.int32), np.zeros(words, np.int32), np.zeros(words, np.int32), np.zeros(2),
+        np.zeros((arcs, 4)),
     )  # fmt: skip
 
 
-@kernel
+@lean_kernel
 def stand(hill: Hill, tree: Tree) -> float:
     """Score the tree whose arcs are in `up`: fills in the rest of it."""
     tree.clock[0] = 1
     tree.changed[:] = 1
     tree.looked[:] = 0
     tree.taken[:] = False
+    tree.known[:] = 0.0
     tree.heads[0] = -1
     for m in range(1, len(tree.up)):
         tree.taken[tree.up[m]] = True
         tree.heads[m] = hill.head[tree.up[m]]
-    score = 0.0
     for h in range(len(tree.up)):
-        tree.family[h] = family_score(hill, tree, h)
-        score += tree.family[h]
-    return score
+        for side in range(2):
+            tree.family[h, side] = side_score(hill, tree, h, side)
+    return total_score(tree)
 
 
 @inline_kernel
@@ -162,43 +166,51 @@ def _spine(hill: Hill, known: int, tree: Tree, h: int) -> int:
 
 
 @merged_kernel
-def family_score(hill: Hill, tree: Tree, h: int) -> float:
-    """What the modifiers of h score, by `up` and `taken`. O(arcs from h)."""
+def side_score(hill: Hill, tree: Tree, h: int, side: int) -> float:
+    """What the modifiers of h to its left (side 0) or right (1) score, by `up` and `taken`. O(arcs from h to that side)."""
     kind, at, scores, taken = hill.kind, hill.at, hill.scores, tree.taken
     p, q = _spine(hill, kind.incomplete, tree, h), _spine(hill, kind.complete, tree, h)
     out = hill.out[h]
     first_pair = hill.pairs[out]
     score = 0.0
-    for side in range(2):
-        begin, end = (hill.right[h], hill.out[h + 1]) if side == 1 else (out, hill.right[h])
-        far, farther, pair = -1, -1, np.int64(0)  # the last arc met, the one before it, and their pair
-        for b in range(begin, end):
-            if not taken[b]:
-                continue
-            step = hill.steps[p] + b - out
-            score += scores[at.step + step]
-            if far < 0:
-                score += _of(scores, at.first, step)
-            elif kind.siblings > 0:
-                pair = hill.pairs[b] + far - begin
-                slot = hill.slots[p] + pair - first_pair
-                score += _of(scores, at.pair, pair) + _of(scores, at.slot, slot)
-                if farther < 0:
-                    score += _of(scores, at.second, slot)
-                elif kind.siblings > 1:
-                    triple = hill.triples[pair] + farther - begin
-                    score += _of(scores, at.triple, triple)
-                    score += _of(scores, at.run, hill.runs[p] + triple - hill.triples[first_pair])
-            farther, far = far, b
-        if far >= 0:
-            step = hill.outer_steps[q] + far - out
-            score += _of(scores, at.last, step)
+    begin, end = (hill.right[h], hill.out[h + 1]) if side == 1 else (out, hill.right[h])
+    far, farther, pair = -1, -1, np.int64(0)  # the last arc met, the one before it, and their pair
+    for b in range(begin, end):
+        if not taken[b]:
+            continue
+        step = hill.steps[p] + b - out
+        score += scores[at.step + step]
+        if far < 0:
+            score += _of(scores, at.first, step)
+        elif kind.siblings > 0:
+            pair = hill.pairs[b] + far - begin
+            slot = hill.slots[p] + pair - first_pair
+            score += _of(scores, at.pair, pair) + _of(scores, at.slot, slot)
             if farther < 0:
-                score += _of(scores, at.only, step)
-            else:
-                score += _of(scores, at.last_pair, hill.outer_slots[q] + pair - first_pair)
-        elif h > 0:
-            score += _of(scores, at.none, 2 * tree.up[h] + side)
+                score += _of(scores, at.second, slot)
+            elif kind.siblings > 1:
+                triple = hill.triples[pair] + farther - begin
+                score += _of(scores, at.triple, triple)
+                score += _of(scores, at.run, hill.runs[p] + triple - hill.triples[first_pair])
+        farther, far = far, b
+    if far >= 0:
+        step = hill.outer_steps[q] + far - out
+        score += _of(scores, at.last, step)
+        if farther < 0:
+            score += _of(scores, at.only, step)
+        else:
+            score += _of(scores, at.last_pair, hill.outer_slots[q] + pair - first_pair)
+    elif h > 0:
+        score += _of(scores, at.none, 2 * tree.up[h] + side)
+    return score
+
+
+@lean_kernel
+def total_score(tree: Tree) -> float:
+    """What a tree scores by the tables, by its families."""
+    score = 0.0
+    for h in range(len(tree.up)):
+        score += tree.family[h, 0] + tree.family[h, 1]
     return score
 
 
@@ -229,8 +241,9 @@ def below_score(hill: Hill, tree: Tree, m: int, anew: bool) -> float:
         return 0.0
     score, b, end = 0.0, hill.out[m], hill.out[m + 1] if hill.kind.complete > 1 else hill.out[m]
     word = m
-    while True:  # one place that scores a family: it is copied wherever it stands
-        score += family_score(hill, tree, word) if anew else tree.family[word]
+    while True:  # one place that scores a side: it is copied wherever it stands
+        for side in range(2):
+            score += side_score(hill, tree, word, side) if anew else tree.family[word, side]
         while b < end and not tree.taken[b]:
             b += 1
         if b >= end:
@@ -239,12 +252,13 @@ def below_score(hill: Hill, tree: Tree, m: int, anew: bool) -> float:
         b += 1
 
 
-@kernel
+@lean_kernel
 def refresh(hill: Hill, tree: Tree, word: int, all_below: bool) -> None:
     """Score a word's family anew, and if asked for those that know the arc into it."""
     b, end = hill.out[word], hill.out[word + 1] if all_below and hill.kind.complete > 1 else hill.out[word]
     while True:
-        tree.family[word] = family_score(hill, tree, word)
+        for side in range(2):
+            tree.family[word, side] = side_score(hill, tree, word, side)
         tree.changed[word] = tree.clock[0]
         while b < end and not tree.taken[b]:
             b += 1
@@ -252,3 +266,25 @@ def refresh(hill: Hill, tree: Tree, word: int, all_below: bool) -> None:
             return
         word = hill.modifier[b]
         b += 1
+
+
+@lean_kernel
+def change(hill: Hill, tree: Tree, m: int, arc: int) -> None:
+    """Give m another arc, and score the families anew that this changes."""
+    h = int(tree.heads[m])
+    tree.clock[0] += 1
+    set_arc(hill, tree, m, arc)
+    refresh(hill, tree, h, False)
+    refresh(hill, tree, int(tree.heads[m]), False)
+    refresh(hill, tree, m, True)
+
+
+@lean_kernel
+def copy_tree(tree: Tree, to: Tree) -> None:
+    """Make `to` the same tree, as far as it differs from it by calls of `change`. O(arcs)."""
+    to.clock[0] = tree.clock[0]
+    for word in range(len(tree.up)):
+        to.up[word], to.heads[word], to.changed[word] = tree.up[word], tree.heads[word], tree.changed[word]
+        to.family[word, 0], to.family[word, 1] = tree.family[word, 0], tree.family[word, 1]
+    for b in range(len(tree.taken)):
+        to.taken[b] = tree.taken[b]
