@@ -43,17 +43,9 @@ def inline_kernel(function: F) -> F:
     return _compiled(function, inline="always")
 
 
-def lean_kernel(function: F) -> F:
-    """A kernel that makes no arrays and returns none: whoever calls it holds its arrays, and it need not count who uses them.
-
-    Counting takes two atomic steps for each array whenever a NamedTuple with it is looked at, which may be most of the time.
-    """
-    return _compiled(function, _nrt=False)
-
-
 def merged_kernel(function: F) -> F:
-    """A lean kernel that the back end of the compiler copies into its callers: for work that is less than to pass its many arrays."""
-    return _compiled(function, forceinline=True, _nrt=False)
+    """A kernel that the back end of the compiler copies into its callers: for work that is less than to pass its many arrays."""
+    return _compiled(function, forceinline=True)
 
 
 def by_type(choose: F) -> F:
@@ -97,7 +89,7 @@ with suppress(ImportError, AttributeError):  # a Numba that is built otherwise i
 
 def _compiled(function: F, **options: Any) -> F:
     njit: Any = numba.njit  # its annotations do not know all of its options
-    options = {"error_model": "numpy", "_nrt": True} | options
+    options["error_model"] = "numpy"
     whole = njit(nogil=True, cache=True, **_WHOLE, **options)(function)
     part = njit(**_PART, **options)(function)
     # What the compiler asks for when another kernel calls this one.

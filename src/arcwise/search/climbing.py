@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from arcwise.kernels import kernel, lean_kernel
+from arcwise.kernels import kernel
 from arcwise.parts.graph import Ints
 from arcwise.parts.tables import Floats
 from arcwise.parts.whole import whole_score
@@ -58,7 +58,7 @@ class Climbed(NamedTuple):
     changes: int
 
 
-@lean_kernel
+@kernel
 def _tree_key(tree: Ints, kind: int) -> np.uint64:
     key = np.uint64(kind)
     for m in range(1, len(tree)):
@@ -67,7 +67,7 @@ def _tree_key(tree: Ints, kind: int) -> np.uint64:
     return key
 
 
-@lean_kernel
+@kernel
 def _is_new(seen: NDArray[np.uint64], key: np.uint64) -> bool:
     """Whether a key is met for the first time; it is then kept. 0 is a free place."""
     key, mask = key | np.uint64(1), np.uint64(len(seen) - 1)

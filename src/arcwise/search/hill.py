@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from arcwise.kernels import inline_kernel, kernel, lean_kernel, merged_kernel
+from arcwise.kernels import inline_kernel, kernel, merged_kernel
 from arcwise.parts.graph import Graph, Ints, Level, Numbers
 from arcwise.parts.tables import Floats, Kind, Tables
 
@@ -130,7 +130,7 @@ def make_tree(words: int, arcs: int) -> Tree:
     )  # fmt: skip
 
 
-@lean_kernel
+@kernel
 def stand(hill: Hill, tree: Tree) -> float:
     """Score the tree whose arcs are in `up`: fills in the rest of it."""
     tree.clock[0] = 1
@@ -205,7 +205,7 @@ def side_score(hill: Hill, tree: Tree, h: int, side: int) -> float:
     return score
 
 
-@lean_kernel
+@kernel
 def total_score(tree: Tree) -> float:
     """What a tree scores by the tables, by its families."""
     score = 0.0
@@ -252,7 +252,7 @@ def below_score(hill: Hill, tree: Tree, m: int, anew: bool) -> float:
         b += 1
 
 
-@lean_kernel
+@kernel
 def refresh(hill: Hill, tree: Tree, word: int, all_below: bool) -> None:
     """Score a word's family anew, and if asked for those that know the arc into it."""
     b, end = hill.out[word], hill.out[word + 1] if all_below and hill.kind.complete > 1 else hill.out[word]
@@ -268,7 +268,7 @@ def refresh(hill: Hill, tree: Tree, word: int, all_below: bool) -> None:
         b += 1
 
 
-@lean_kernel
+@kernel
 def change(hill: Hill, tree: Tree, m: int, arc: int) -> None:
     """Give m another arc, and score the families anew that this changes."""
     h = int(tree.heads[m])
@@ -279,7 +279,7 @@ def change(hill: Hill, tree: Tree, m: int, arc: int) -> None:
     refresh(hill, tree, m, True)
 
 
-@lean_kernel
+@kernel
 def copy_tree(tree: Tree, to: Tree) -> None:
     """Make `to` the same tree, as far as it differs from it by calls of `change`. O(arcs)."""
     to.clock[0] = tree.clock[0]

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arcwise.kernels import kernel, lean_kernel
+from arcwise.kernels import kernel
 from arcwise.parts.graph import Ints
 from arcwise.search.hill import Flags, Hill, Tree, change, copy_tree, is_below, make_tree, total_score
 from arcwise.search.uphill import best_change, climb
@@ -40,7 +40,7 @@ def make_room(words: int, arcs: int) -> Room:
     )
 
 
-@lean_kernel
+@kernel
 def _wake(room: Room, word: int) -> None:
     """Put a word into the queue."""
     if word > 0 and not room.waiting[word]:
@@ -49,7 +49,7 @@ def _wake(room: Room, word: int) -> None:
         room.ends[1] += 1
 
 
-@lean_kernel
+@kernel
 def _wake_modifiers(hill: Hill, tree: Tree, room: Room, h: int, possible: bool) -> None:
     """Put the modifiers of h into the queue, or all words that it may have as modifiers."""
     for b in range(hill.out[h], hill.out[h + 1]):
@@ -57,7 +57,7 @@ def _wake_modifiers(hill: Hill, tree: Tree, room: Room, h: int, possible: bool) 
             _wake(room, int(hill.modifier[b]))
 
 
-@lean_kernel
+@kernel
 def _move(hill: Hill, tree: Tree, room: Room, m: int, arc: int) -> None:
     """Give m another arc, and put what is around it into the queue: the old head and the new one with their modifiers, and the words
     that may become modifiers of m.
@@ -72,7 +72,7 @@ def _move(hill: Hill, tree: Tree, room: Room, m: int, arc: int) -> None:
     _wake_modifiers(hill, tree, room, m, True)
 
 
-@lean_kernel
+@kernel
 def _force(hill: Hill, tree: Tree, room: Room, arc: int) -> bool:
     """Put an arc from g into the tree; if its modifier is above g, then g takes the place of that. Whether this can be done, and with
     exactly one root leaves one.
@@ -92,7 +92,7 @@ def _force(hill: Hill, tree: Tree, room: Room, arc: int) -> bool:
     return True
 
 
-@lean_kernel
+@kernel
 def _climb_around(hill: Hill, tree: Tree, room: Room, held: int, base: int) -> None:
     """Climb by the words in the queue and those around what they change. held: a word that keeps its head until no other changes."""
     while True:
@@ -110,7 +110,7 @@ def _climb_around(hill: Hill, tree: Tree, room: Room, held: int, base: int) -> N
                 _move(hill, tree, room, m, arc)
 
 
-@lean_kernel
+@kernel
 def kick(hill: Hill, tree: Tree, room: Room) -> bool:
     """Kick a local optimum by one arc after another until it becomes a better one; whether it does, else it is as it was."""
     score, kept, base = total_score(tree), room.kept, int(tree.clock[0])

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from arcwise.kernels import kernel, lean_kernel, merged_kernel
+from arcwise.kernels import kernel, merged_kernel
 from arcwise.parts.graph import Ints
 from arcwise.parts.whole import whole_score
 from arcwise.search.hill import Hill, Tree, below_score, change, is_below, refresh, set_arc, side_score, stand
@@ -23,7 +23,7 @@ from arcwise.search.hill import Hill, Tree, below_score, change, is_below, refre
 _ENOUGH = 64  # changes seen before what they gained tells what others may gain
 
 
-@lean_kernel
+@kernel
 def place(hill: Hill, tree: Tree, heads: Ints) -> float:
     """Stand at the tree with these heads, by the best arc where several join two words; returns its score by the tables."""
     for m in range(1, len(heads)):
@@ -148,7 +148,7 @@ def best_change(
     return best, top
 
 
-@lean_kernel
+@kernel
 def _try_root(
     hill: Hill, tree: Tree, m: int, arc: int, whole: Any, present: float, hope: float
 ) -> tuple[int, float]:  # fmt: skip
@@ -180,7 +180,7 @@ def _try_root(
     return best, top
 
 
-@lean_kernel
+@kernel
 def climb(hill: Hill, tree: Tree, whole: Any, present: float, local: bool, hasty: bool) -> tuple[int, float]:
     """Climb from a tree to a local optimum; returns how many changes that took, and what the tree then scores as a whole.
 
