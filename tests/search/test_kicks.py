@@ -81,6 +81,27 @@ def test_a_kick_betters_a_tree_or_leaves_it_as_it_was(kind, single_root, seed):
     assert not room.waiting.any()
 
 
+def test_without_effort_no_tree_is_kicked():
+    rng = np.random.default_rng(0)
+    S, siblings = rng.normal(size=(13, 13)), rng.normal(size=(13, 13, 13))
+    parts = part_chart(
+        Scores(arcs=S, siblings=siblings), projective=False, single_root=True, decoder=CLIMB, dual=True
+    )
+    hill = make_hill(parts.kind, parts.graph, parts.levels, parts.tables, True, 1e-9)
+    tree, room = make_tree(13, len(hill.head)), make_room(13, len(hill.head))
+    place(hill, tree, np.arange(-1, 12, dtype=np.int32))
+    climb(hill, tree, None, 0.0, True, False)
+    before = tree.up.tolist()
+    for effort in (0, 100):
+        room.effort[0] = effort
+        assert not kick(hill, tree, room)
+        assert tree.up.tolist() == before
+        assert -2000 < room.effort[0] <= 0
+    room.effort[0] = 1 << 20
+    assert kick(hill, tree, room)
+    assert 0 < room.effort[0] < 1 << 20
+
+
 def test_few_runs_find_the_best_tree():
     rng, found = np.random.default_rng(1), 0
     for _ in range(40):

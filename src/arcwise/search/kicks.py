@@ -6,7 +6,9 @@ head of the upper. A kick makes one of these changes, though it loses, and holds
 If the tree scores more in the end than before, climbing goes on from there (`arcwise.search.uphill`); if not, the kick is undone.
 
 A tree that no kick betters is a local optimum of changes of one head, and of all pairs of changes of which the second is the best
-answer of a word near the first. To find that out takes one kick for each arc, and a kick some ten looks at words.
+answer of a word near the first. To find that out takes one kick for each arc, and a kick some ten looks at words among the arcs that
+a model keeps. Where all arcs are allowed it takes O(n^6) steps, so a run has EFFORT for kicks: at 50 words or so they begin to be
+left out, and no sentence takes for ever.
 """
 
 from __future__ import annotations
@@ -20,24 +22,28 @@ from arcwise.parts.graph import Ints
 from arcwise.search.hill import Flags, Hill, Tree, change, copy_tree, is_below, make_tree, total_score
 from arcwise.search.uphill import best_change, climb
 
+EFFORT = 1 << 24  # arcs that are looked at, or copied eight at a time, by the kicks of a run
+
 
 class Room(NamedTuple):
     """Room for kicks. kept: the tree that is kicked. queue: the words to look at, in a circle; waiting: by word, whether it is among
-    them; ends: how many went out of the queue, and into it.
+    them; ends: how many went out of the queue, and into it. effort: what is left of it; without any no tree is kicked.
     """
 
     kept: Tree
     queue: Ints
     waiting: Flags
     ends: Ints
+    effort: Ints
 
 
 @kernel
 def make_room(words: int, arcs: int) -> Room:
     """Room for kicks of trees of so many words, the root counted, among so many arcs."""
     return Room(
-        make_tree(words, arcs), np.zeros(words, np.int32), np.zeros(words, np.bool_), np.zeros(2, np.int32)
-    )
+        make_tree(words, arcs), np.zeros(words, np.int32), np.zeros(words, np.bool_), np.zeros(2, np.int32),
+        np.full(1, EFFORT, np.int32),
+    )  # fmt: skip
 
 
 @kernel
@@ -105,6 +111,7 @@ def _climb_around(hill: Hill, tree: Tree, room: Room, held: int, base: int) -> N
         room.ends[0] += 1
         room.waiting[m] = False
         if m != held:
+            room.effort[0] -= hill.into_first[m + 1] - hill.into_first[m]
             arc, _ = best_change(hill, tree, m, None, 0.0, 0.0, base)
             if arc >= 0:
                 _move(hill, tree, room, m, arc)
@@ -112,11 +119,16 @@ def _climb_around(hill: Hill, tree: Tree, room: Room, held: int, base: int) -> N
 
 @kernel
 def kick(hill: Hill, tree: Tree, room: Room) -> bool:
-    """Kick a local optimum by one arc after another until it becomes a better one; whether it does, else it is as it was."""
+    """Kick a local optimum by one arc after another until it becomes a better one; whether it does before the effort is spent, else
+    it is as it was.
+    """
     score, kept, base = total_score(tree), room.kept, int(tree.clock[0])
     copy_tree(tree, kept)
     for arc in range(1, len(hill.head)):
         room.ends[0], room.ends[1] = 0, 0
+        if room.effort[0] <= 0:
+            return False
+        room.effort[0] -= len(hill.head) // 8
         if not _force(hill, tree, room, arc):
             continue
         _climb_around(hill, tree, room, int(hill.modifier[arc]), base)
