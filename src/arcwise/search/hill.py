@@ -70,12 +70,12 @@ class Hill(NamedTuple):
 class Tree(NamedTuple):
     """A tree on the hill, and room to change it.
 
-    up: the arc into each word, 0 for the root. heads: the same as heads. taken: by arc, whether the tree has it. family: the score
-    of each word's family. order: words, those farthest from the root first, as they were before a pass. clock, changed, looked: a
-    count of changes, and its reading when each word's family last changed and when no head of the word was found better than its
-    own. reach: the most that a change was seen to gain by the score of whole trees, and how many were. known: by arc, what the
-    family of its head scores with this arc taken, or left out if the tree has it; the clock, plus one, when that was found out; and
-    the same of what `below_score` gives with this arc into its modifier.
+    up: the arc into each word, 0 for the root. heads: the same as heads. taken: by arc, whether the tree has it. family: (words,
+    2), what each word's family scores to its left and right. order: words, those farthest from the root first, as they were
+    before a pass. clock, changed, looked: a count of changes, and its reading when each word's family last changed and when no
+    head of the word was found better than its own. reach: the most that a change was seen to gain by the score of whole trees,
+    and how many were. known: by arc, what the family of its head scores with this arc taken, or left out if the tree has it; the
+    clock, plus one, when that was found out; and the same of what `below_score` gives with this arc into its modifier.
     """
 
     up: Ints
