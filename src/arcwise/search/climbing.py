@@ -22,7 +22,7 @@ from arcwise.parts.graph import Ints
 from arcwise.parts.tables import Floats
 from arcwise.parts.whole import whole_score
 from arcwise.search.hill import Hill, make_tree, stand, total_score
-from arcwise.search.kicks import EFFORT, kick, make_room
+from arcwise.search.kicks import kick, make_room
 from arcwise.search.start_trees import BEST, BEST_FIRST, Draws, make_draws, start_tree
 from arcwise.search.uphill import climb, place
 
@@ -105,7 +105,6 @@ def make_runs(hill: Hill, draws: Draws, first: int, end: int, scores: Floats, up
         start_tree(draws, number, heads)
         place(hill, tree, heads)
         climb(hill, tree, None, 0.0, True, False)
-        room.effort[0] = EFFORT
         seen = _with_room(seen, keys)
         while _is_new(seen, _tree_key(tree.up, 2)) and kick(hill, tree, room):
             keys += 1
@@ -141,7 +140,6 @@ def climb_often(
         place(hill, tree, heads)
         more, _ = climb(hill, tree, None, 0.0, True, False)
         changes += more
-        room.effort[0] = EFFORT
         while _is_new(seen, _tree_key(tree.up, 2)):
             keys += 1
             seen = _with_room(seen, keys)

@@ -7,8 +7,8 @@ If the tree scores more in the end than before, climbing goes on from there (`ar
 
 A tree that no kick betters is a local optimum of changes of one head, and of all pairs of changes of which the second is the best
 answer of a word near the first. To find that out takes one kick for each arc, and a kick some ten looks at words among the arcs that
-a model keeps. Where all arcs are allowed it takes O(n^6) steps, so a run has EFFORT for kicks: at 50 words or so they begin to be
-left out, and no sentence takes for ever.
+a model keeps. Where all arcs are allowed it takes O(n^6) steps, so EFFORT bounds it: at 50 words or so some
+kicks begin to be left out, and no sentence takes for ever. What is done depends on the tree alone, not on what led to it.
 """
 
 from __future__ import annotations
@@ -22,28 +22,26 @@ from arcwise.parts.graph import Ints
 from arcwise.search.hill import Flags, Hill, Tree, change, copy_tree, is_below, make_tree, total_score
 from arcwise.search.uphill import best_change, climb
 
-EFFORT = 1 << 24  # arcs that are looked at, or copied eight at a time, by the kicks of a run
+EFFORT = 1 << 24  # arcs that are looked at, or copied eight at a time, to find a kick that betters a tree
 
 
 class Room(NamedTuple):
     """Room for kicks. kept: the tree that is kicked. queue: the words to look at, in a circle; waiting: by word, whether it is among
-    them; ends: how many went out of the queue, and into it. effort: what is left of it; without any no tree is kicked.
+    them; ends: how many went out of the queue, and into it.
     """
 
     kept: Tree
     queue: Ints
     waiting: Flags
     ends: Ints
-    effort: Ints
 
 
 @kernel
 def make_room(words: int, arcs: int) -> Room:
     """Room for kicks of trees of so many words, the root counted, among so many arcs."""
     return Room(
-        make_tree(words, arcs), np.zeros(words, np.int32), np.zeros(words, np.bool_), np.zeros(2, np.int32),
-        np.full(1, EFFORT, np.int32),
-    )  # fmt: skip
+        make_tree(words, arcs), np.zeros(words, np.int32), np.zeros(words, np.bool_), np.zeros(2, np.int32)
+    )
 
 
 @kernel
@@ -99,26 +97,29 @@ def _force(hill: Hill, tree: Tree, room: Room, arc: int) -> bool:
 
 
 @kernel
-def _climb_around(hill: Hill, tree: Tree, room: Room, held: int, base: int) -> None:
-    """Climb by the words in the queue and those around what they change. held: a word that keeps its head until no other changes."""
+def _climb_around(hill: Hill, tree: Tree, room: Room, held: int, base: int) -> int:
+    """Climb by the words in the queue and those around what they change; returns how many arcs were looked at. held: a word that
+    keeps its head until no other changes.
+    """
+    looks = 0
     while True:
         if room.ends[0] == room.ends[1]:
             if held == 0:
-                return
+                return looks
             _wake(room, held)
             held = 0
         m = int(room.queue[room.ends[0] % len(room.queue)])
         room.ends[0] += 1
         room.waiting[m] = False
         if m != held:
-            room.effort[0] -= hill.into_first[m + 1] - hill.into_first[m]
+            looks += int(hill.into_first[m + 1] - hill.into_first[m])
             arc, _ = best_change(hill, tree, m, None, 0.0, 0.0, base)
             if arc >= 0:
                 _move(hill, tree, room, m, arc)
 
 
 @kernel
-def kick(hill: Hill, tree: Tree, room: Room) -> bool:
+def kick(hill: Hill, tree: Tree, room: Room, effort: int = EFFORT) -> bool:
     """Kick a local optimum by one arc after another until it becomes a better one; whether it does before the effort is spent, else
     it is as it was.
     """
@@ -126,12 +127,12 @@ def kick(hill: Hill, tree: Tree, room: Room) -> bool:
     copy_tree(tree, kept)
     for arc in range(1, len(hill.head)):
         room.ends[0], room.ends[1] = 0, 0
-        if room.effort[0] <= 0:
+        if effort <= 0:
             return False
-        room.effort[0] -= len(hill.head) // 8
+        effort -= len(hill.head) // 8
         if not _force(hill, tree, room, arc):
             continue
-        _climb_around(hill, tree, room, int(hill.modifier[arc]), base)
+        effort -= _climb_around(hill, tree, room, int(hill.modifier[arc]), base)
         if total_score(tree) > score + hill.least:
             for word in range(len(tree.up)):
                 tree.looked[word] = 0
