@@ -14,8 +14,9 @@ import arcwise
 from arcwise.errors import InputError, ModelError
 from arcwise.evaluation.attachment import evaluate
 from arcwise.experiments import cluster_models, curves, kept_models
-from arcwise.experiments.cluster_models import ALL, EVERY, NONE, SAME, Case, Parsers, evenly
+from arcwise.experiments.cluster_models import ALL, NONE, SAME, Case, Parsers, evenly
 from arcwise.experiments.hidden_tags import without_tags
+from arcwise.features.attributes import EVERY
 from arcwise.pipeline.forest import Rows
 from arcwise.pipeline.model import Settings, load_model
 from arcwise.treebank.reading import read_conllu
@@ -154,9 +155,9 @@ def test_models_of_other_clusters_and_treebanks_are_refused(
 
 
 def test_accuracy_is_that_of_the_model(parsers: Parsers, models: Path, tmp_path: Path) -> None:
-    case = Case(12, SAME, "1st", EVERY)
+    case = Case(12, SAME, "1st", EVERY, 3)
     reached = parsers.accuracy(case)
-    parser = arcwise.load(models / f"bank-12-tagger-same-1st-toy-{EVERY}.arcwise")
+    parser = arcwise.load(models / f"bank-12-tagger-same-1st-toy-{EVERY}-words-3.arcwise")
     _, dev = parsers.treebanks(case)
     for name, sentences in (("gold", dev), ("parsed", parser(dev))):
         (tmp_path / name).write_text("".join(map(str, sentences)))
@@ -224,7 +225,13 @@ def reached(monkeypatch: pytest.MonkeyPatch) -> list[Case]:
     def accuracy(parsers: Parsers, case: Case, tell: Any = None) -> dict[str, float]:
         asked.append(case)
         tell(1.0)
-        uas = 60.0 + case.sentences + (case.order == "2nd") + 2 * (case.frequent is not None)
+        uas = (
+            60.0
+            + case.sentences
+            + (case.order == "2nd")
+            + 2 * (case.frequent is not None)
+            - 5 * (case.words == 5)
+        )
         return {"UAS": uas - 4 * (case.tagger == NONE), "LAS": uas - 10.0}
 
     monkeypatch.setattr(Parsers, "accuracy", accuracy)
@@ -266,9 +273,16 @@ def test_the_commands_frequent_and_untagged(
     base = (bank, "--clusters", clusters, "-o", tmp_path / "table.tsv")
     status, out, _ = run("frequent", *base, "--words", "5,800", "--jobs", 1)
     assert status == 0
-    assert reached == [Case(24, ALL, order, n) for n in (5, 800, EVERY) for order in ("1st", "2nd")]
-    assert out.splitlines()[-1] == "| every form | 86.00 | 87.00 | 76.00 | 77.00 |"
-    assert out.startswith("| bank, words | UAS, 1st | UAS, 2nd | LAS, 1st | LAS, 2nd |\n")
+    assert reached == [
+        Case(24, ALL, order, beside, known)
+        for n in (5, 800, EVERY) for order in ("1st", "2nd") for beside, known in ((None, n), (n, n), (n, EVERY))
+    ]  # fmt: skip
+    assert out.splitlines()[:3] == [
+        "| bank, UAS | 1st | 1st + clusters | 1st + clusters, every word | 2nd | 2nd + clusters | 2nd + clusters, every word |",
+        "|---|---:|---:|---:|---:|---:|---:|",
+        "| 5 | 79.00 | 81.00 | 86.00 | 80.00 | 82.00 | 87.00 |",
+    ]
+    assert out.splitlines()[-1] == "| every word | 74.00 | 76.00 | 76.00 | 75.00 | 77.00 | 77.00 |"
     reached.clear()
     status, out, _ = run("untagged", *base, "--jobs", 1)
     assert status == 0

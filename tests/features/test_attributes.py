@@ -15,6 +15,7 @@ from arcwise.features.attributes import (
     ATTRIBUTES,
     CLUSTER,
     COLUMNS,
+    EVERY,
     FORM,
     FREQUENT,
     LEMMA,
@@ -212,6 +213,25 @@ def test_frequent_forms_do_not_depend_on_blocks() -> None:
             :, FREQUENT
         ]
         assert np.count_nonzero(column) == seen
+
+
+@settings(deadline=None, max_examples=100)
+@given(texts, st.integers(0, 8))
+def test_words_beyond_the_most_frequent_are_unknown(treebank: list[Words], words: int) -> None:
+    """By form and by lemma, each on its own; all else is known."""
+    block = block_of(*treebank)
+    whole, limited = (word_numbers(block, collect_keys([block], 4, known)) for known in (EVERY, words))
+    for column in (FORM, LEMMA):
+        counts = Counter(whole[:, column].tolist())
+        left = {*whole[limited[:, column] != UNKNOWN, column].tolist()}
+        assert len(left) == min(words, len(counts))
+        assert sum(counts[name] for name in left) == sum(count for _, count in counts.most_common(words))
+        assert_one_to_one(
+            [name if name in left else None for name in [None, *whole[:, column].tolist()]],
+            [UNKNOWN, *limited[:, column].tolist()],
+        )
+    others = [column for column in range(COLUMNS) if column not in (FORM, LEMMA)]
+    assert_one_to_one(whole[:, others].ravel().tolist(), limited[:, others].ravel().tolist())
 
 
 @settings(deadline=None, max_examples=40)

@@ -100,7 +100,13 @@ def test_a_tagger_and_any_number_of_threads(clusters: Path, tagging: Path, tmp_p
 def test_other_seeds_cuts_and_frequent_words_give_other_models(
     clusters: Path, tagging: Path, tmp_path: Path
 ) -> None:
-    different: list[dict[str, Any]] = [{}, {"seed": 1}, {"cluster_cut": "frequency"}, {"frequent": 0}]
+    different: list[dict[str, Any]] = [
+        {},
+        {"seed": 1},
+        {"cluster_cut": "frequency"},
+        {"frequent": 0},
+        {"words": 5},
+    ]
     contents = set()
     for number, options in enumerate(different):
         short(clusters, tmp_path / str(number), **options)
@@ -147,6 +153,7 @@ def test_resume_with_other_clusters_is_refused(clusters: Path, interrupted: Path
         (other, {}),
         (None, {}),
         (clusters, {"frequent": 19}),
+        (clusters, {"words": 19}),
         (clusters, {"cluster_cut": "frequency"}),
     ):
         with pytest.raises(ModelError, match="a checkpoint of other data or other options"):
@@ -220,6 +227,7 @@ def test_templates_of_ones_own_are_kept(clusters: Path) -> None:
         ({"cluster_cut": "magic"}, "cluster_cut 'magic', expected one of bits, frequency"),
         ({"frequent": -1}, "frequent -1, expected 0 or more"),
         ({"frequent": 1.5}, "frequent is 1.5, expected a whole number"),
+        ({"words": -1}, "words -1, expected 0 or more"),
     ],
 )
 def test_options_that_are_refused(clusters: Path, options: dict[str, Any], message: str) -> None:

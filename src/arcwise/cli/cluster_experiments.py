@@ -94,27 +94,26 @@ def curves(sizes: tuple[int, ...], plot: Path | None, **options: Any) -> None:
 @click.command()
 @_trained
 @click.option(
-    "--words", default="100,200,400,800", show_default=True, callback=_numbers, metavar="N,...",
-    help="How many words, the most frequent of the treebank, are seen beside clusters; every word is added.",
+    "--words", default="100,200,400,800,1600", show_default=True, callback=_numbers, metavar="N,...",
+    help="How many words, the most frequent of the treebank, features are of; every word is added.",
 )  # fmt: skip
 def frequent(words: tuple[int, ...], **options: Any) -> None:
-    """What parsers of first and second order with clusters reach on dev if features join clusters with the N most frequent words
-    only, and with every word, as in table 3.7 of Koo's thesis.
+    """What parsers of first and second order reach on dev if they know the N most frequent words only, by form and lemma, without and
+    with clusters, as in table 3.7 of Koo's thesis; and if they know every word, but join only the N most frequent with clusters.
 
-    Tags are predicted by jackknifing, by a tagger without clusters. The models are those of `arcwise experiment curves`. With --write
-    the table is named `frequent TREEBANK`.
+    Tags are predicted by jackknifing, by a tagger without clusters that knows every word. Models of `arcwise experiment curves` are
+    used again. With --write the table is named `frequent TREEBANK`.
 
     \b
     Example:
       arcwise experiment frequent treebanks/en_ewt --clusters en.tsv -o frequent.tsv --models models
     """
     from arcwise.experiments.frequent import frequent
-    from arcwise.experiments.tables import markdown
 
     bank, rows = _grow(
         "frequent", "words", lambda parsers, jobs, tell: frequent(parsers, words, jobs, tell), **options
     )
-    show_table(list(markdown(f"{bank}, words", rows)), f"frequent {bank}", options["write"])
+    _show("frequent", bank, rows, options["write"])
 
 
 @click.command()
@@ -130,13 +129,19 @@ def untagged(**options: Any) -> None:
     Example:
       arcwise experiment untagged treebanks/en_ewt --clusters en.tsv -o untagged.tsv --models models
     """
-    from arcwise.experiments.cluster_models import METRICS
-    from arcwise.experiments.tables import markdown
     from arcwise.experiments.untagged import untagged
 
     bank, rows = _grow("untagged", "dev", untagged, **options)
+    _show("untagged", bank, rows, options["write"])
+
+
+def _show(name: str, bank: str, rows: Rows, write: Path | None) -> None:
+    """A table for each metric."""
+    from arcwise.experiments.cluster_models import METRICS
+    from arcwise.experiments.tables import markdown
+
     lines = [line for metric in METRICS for line in (*markdown(f"{bank}, {metric}", rows, f"{metric}, "), "")]
-    show_table(lines[:-1], f"untagged {bank}", options["write"])
+    show_table(lines[:-1], f"{name} {bank}", write)
 
 
 def _grow(

@@ -21,6 +21,7 @@ from arcwise.experiments.kept_models import Follow, kept
 from arcwise.experiments.learners import treebank_files
 from arcwise.experiments.tables import Rows
 from arcwise.experiments.trained_models import Tell
+from arcwise.features.attributes import EVERY
 from arcwise.pipeline.dual_sentences import Effort
 from arcwise.pipeline.model import Settings
 from arcwise.pipeline.options import Options
@@ -33,13 +34,12 @@ from arcwise.treebank.sentence import Sentence
 
 EPOCHS = 6
 FREQUENT = Options().frequent
-EVERY = (1 << 31) - 1  # more forms than any treebank has
 ORDERS: dict[str, dict[str, Any]] = {"1st": {}, "2nd": {"search": "dual-grandchild"}}
 METRICS = ("UAS", "LAS")
 _BUDGET = 1000  # steps, after which the best tree found counts; with tags few sentences take as many
-_WITH, _GAIN = " + clusters", " gain"
+WITH, _GAIN = " + clusters", " gain"
 # By name of the column: the order, and how many frequent forms a parser sees beside clusters, None for one without.
-MODELS = {order + name: (order, forms) for order in ORDERS for name, forms in (("", None), (_WITH, FREQUENT))}
+MODELS = {order + name: (order, forms) for order in ORDERS for name, forms in (("", None), (WITH, FREQUENT))}
 # Who tags: a tagger that learns from all sentences of the treebank, from the same ones as the parser, or none.
 ALL, SAME, NONE = "all", "same", "none"
 
@@ -55,13 +55,14 @@ class BriefProofs(TrainingRun):
 
 class Case(NamedTuple):
     """A parser. sentences: how many it learns from. tagger: ALL, SAME or NONE. order: of ORDERS. frequent: how many forms it sees
-    beside clusters, None if it sees no clusters.
+    beside clusters, None if it sees no clusters. words: how many forms and lemmas it knows at all.
     """
 
     sentences: int
     tagger: str
     order: str
     frequent: int | None
+    words: int = EVERY
 
 
 class Parsers:
@@ -90,11 +91,15 @@ class Parsers:
         names = [self.name, f"{case.sentences}", f"tagger-{case.tagger}", case.order]
         asked = {**case._asdict(), "epochs": self._epochs, "treebank": self._digests["treebank"]}
         settings = Settings(**ORDERS[case.order])
-        options = Options(gold_tags=True, labels="joint", epochs=self._epochs, settings=settings)
+        options = Options(
+            gold_tags=True, labels="joint", epochs=self._epochs, words=case.words, settings=settings
+        )
         if case.frequent is not None:
             names += [self._clusters.name.split(".")[0], f"{case.frequent}"]
             asked["clusters"] = self._digests["clusters"]
             options = replace(options, clusters=self._clusters, frequent=case.frequent)
+        if case.words != EVERY:
+            names.append(f"words-{case.words}")
         file = self._models / f"{'-'.join(names)}.arcwise"
         parser = kept(file, asked, options, lambda: self.treebanks(case, tell), tell, BriefProofs)
         reached = parser.model.facts["training"][0]
@@ -139,8 +144,8 @@ def with_gains(rows: Rows) -> Rows:
         found[name] = {}
         for column, value in row.items():
             found[name][column] = value
-            if column.endswith(_WITH):
-                without = column.removesuffix(_WITH)
+            if column.endswith(WITH):
+                without = column.removesuffix(WITH)
                 found[name][without + _GAIN] = value - row[without]
     return found
 

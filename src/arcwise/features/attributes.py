@@ -35,6 +35,8 @@ FREQUENT = MORPHOLOGY + MOST_FEATURES
 CLUSTER = FREQUENT + 1
 COLUMNS = CLUSTER + GRAINS
 
+EVERY = (1 << 31) - 1  # more forms than any treebank has
+
 _PREFIX_LETTERS, _SUFFIX_LETTERS = 5, 3
 _UNDERSCORE, _BAR = ord("_"), ord("|")
 _OTHER_KEY = np.uint64(0x9E3779B97F4A7C15)  # odd
@@ -133,20 +135,25 @@ def _frequent_key(form: np.uint64) -> np.uint64:
     return (form ^ _OTHER_KEY) * _OTHER_KEY
 
 
-def collect_keys(blocks: Iterable[Block], frequent: int = 0) -> NDArray[np.uint64]:
+def collect_keys(blocks: Iterable[Block], frequent: int = 0, words: int = EVERY) -> NDArray[np.uint64]:
     """The sorted hashes of all attribute values in the blocks: the vocabulary, as it is stored. O(words log words).
 
-    frequent: how many forms are FREQUENT, those that come most often.
+    frequent: how many forms are FREQUENT, those that come most often. words: how many forms, and how many lemmas, are known at all.
     """
-    found, forms = [np.empty(0, np.uint64)], [np.empty(0, np.uint64)]
+    found, spelled = [np.empty(0, np.uint64)], [np.empty((0, 2), np.uint64)]
     for block in blocks:
         keys = _block_keys(block.data, block.starts, block.stops)
         found.append(np.unique(keys))
-        forms.append(keys[:, FORM])
-    names, counts = np.unique(np.concatenate(forms), return_counts=True)
-    most = names[np.argsort(-counts, kind="stable")[:frequent]]
-    known = np.unique(np.concatenate([*found, (most ^ _OTHER_KEY) * _OTHER_KEY]))
-    return np.asarray(known[known != 0])
+        spelled.append(keys[:, [FORM, LEMMA]])
+    forms, lemmas = (_most_frequent_first(column) for column in np.concatenate(spelled).T)
+    unseen = np.concatenate([np.zeros(1, np.uint64), forms[words:], lemmas[words:]])
+    known = np.unique(np.concatenate([*found, (forms[:frequent] ^ _OTHER_KEY) * _OTHER_KEY]))
+    return np.asarray(known[~np.isin(known, unseen)])
+
+
+def _most_frequent_first(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    names, counts = np.unique(keys, return_counts=True)
+    return np.asarray(names[np.argsort(-counts, kind="stable")])
 
 
 def vocabulary(keys: NDArray[np.uint64], clusters: ClusterTable = NO_CLUSTERS) -> Vocabulary:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from arcwise.clusters.lookup import CUTS
 from arcwise.errors import ArcwiseError
+from arcwise.features.attributes import EVERY
 from arcwise.learning.tensor import STARTS, TensorChoices
 from arcwise.learning.trainers import (
     DEFAULTS,
@@ -42,7 +43,8 @@ class Options:
     trees belong to, None for that of the settings; training itself looks at all trees, which is as accurate (Corro et al., 2016,
     Section 7.3). gamma, tensor_start: of the low-rank tensor that the settings may have (`arcwise.learning.tensor`). clusters: a file
     of word clusters (`docs/clusters.md`), None for none; the templates that see them are added to the settings unless some are there.
-    cluster_cut: how bit strings are shortened, one of CUTS. frequent: how many forms templates see beside clusters.
+    cluster_cut: how bit strings are shortened, one of CUTS. frequent: how many forms templates see beside clusters. words: how many
+    forms, and how many lemmas, the parser knows, those that come most often in the treebank; to all others it is blind.
     """
 
     learner: str = "mira"
@@ -65,6 +67,7 @@ class Options:
     clusters: str | Path | None = None
     cluster_cut: str = CUTS[0]
     frequent: int = 800
+    words: int = EVERY
     settings: Settings = field(default_factory=Settings)
 
     def __post_init__(self) -> None:
@@ -93,14 +96,14 @@ class Options:
                 raise ArcwiseError(f"{self.learner} by {self.choices.optimiser} has no {name}")
         if self.labels not in LABEL_STAGES:
             raise ArcwiseError(f"labels {self.labels!r}, expected one of {', '.join(LABEL_STAGES)}")
-        for name in ("epochs", "label_epochs", "patience", "seed", "steps", "restarts", "frequent"):
+        for name in ("epochs", "label_epochs", "patience", "seed", "steps", "restarts", "frequent", "words"):
             try:
                 object.__setattr__(self, name, index(getattr(self, name)))
             except TypeError:
                 raise ArcwiseError(f"{name} is {getattr(self, name)!r}, expected a whole number") from None
         if min(self.epochs, self.label_epochs, self.patience, self.restarts) < 1:
             raise ArcwiseError("epochs, label_epochs, patience and restarts must be at least 1")
-        for name in ("seed", "steps", "frequent"):
+        for name in ("seed", "steps", "frequent", "words"):
             if getattr(self, name) < 0:
                 raise ArcwiseError(f"{name} {getattr(self, name)}, expected 0 or more")
 

@@ -95,7 +95,7 @@ def read_training_data(
     blocks, dev_blocks, tokeniser, tagger, tag_accuracy = prepare(
         blocks, dev_blocks, options, watcher, jobs, table
     )
-    keys = collect_keys(blocks, options.frequent if clusters else 0)
+    keys = collect_keys(blocks, options.frequent if clusters else 0, options.words)
     tagged = any({*block.column(role)} != {"_"} for block in blocks for role in (UPOS, XPOS, FEATS))
     if not tagged:
         note(
