@@ -425,7 +425,7 @@ def test_clusters(run, tmp_path, clusters):
             ":2",
             "'the' for the second time, after line 1, expected every word once",
         ),
-        (b"01\tthe\t7\n1\tof\t", ":2", "the file ends inside a line, expected a line feed at its end"),
+        (b"01\tthe\t7\n1\tof\t", ":2", "count '', expected a whole number"),
         (b"01\tthe\t7\n1\to\xfff\t3\n", ":2", "byte 4 of the line, 0xff, is not UTF-8, expected UTF-8"),
     ],
     ids=["missing", "empty", "columns", "bits", "count", "twice", "truncated", "no UTF-8"],

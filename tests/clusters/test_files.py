@@ -52,10 +52,15 @@ def test_compressed(tmp_path):
         (b"00\tthe\t-1\n", 1, "count '-1', expected"),
         (b"00\tthe\t\xc2\xb2\n", 1, "count '\u00b2', expected"),
         (b"00\tthe\t" + b"9" * 50 + b"\n", 1, "count '9999999999999999999999999999999999999999...'"),
-        (b"00\tthe\t12\r\n", 1, "a line ending of CR LF, expected LF alone"),
+        (b"00\tthe\t12\r\n\r\n", 2, "an empty line, expected a bit string"),
+        (b"00\tthe\t12\r\r\n", 1, "count '12\\r', expected a whole number"),
+        (b"\xef\xbb\xbf00\tthe\t12\n", 1, "a byte order mark, expected UTF-8 without one"),
         (b"00\tthe\t12\n01\tt\xffe\t1\n", 2, "byte 5 of the line, 0xff, is not UTF-8, expected UTF-8"),
         (b"00\tthe\t12\n01\ta\t7\n10\tthe\t1\n", 3, "'the' for the second time, after line 1"),
-        (b"00\tthe\t12\n01\ta\t7", 2, "the file ends inside a line"),
+        (b"00\tthe\t12\n01\ta\t", 2, "count '', expected a whole number"),
+        (b"00\tthe\t12\n01\ta", 2, "2 columns, expected a bit string"),
+        (b"00\tthe\t12\n01", 2, "1 column, expected a bit string"),
+        (b"00\tthe\t12\n01\tthe\t1", 2, "'the' for the second time, after line 1"),
     ],
 )
 def test_damaged_files(data, line, message, tmp_path):
@@ -65,6 +70,12 @@ def test_damaged_files(data, line, message, tmp_path):
         read_clusters(path)
     place = f"{path}:{line}: " if line else f"{path}: "
     assert str(error.value).startswith(place + message)
+
+
+def test_files_made_elsewhere():
+    expected = read_clusters(BytesIO(GOOD))
+    for data in (GOOD[:-1], GOOD.replace(b"\n", b"\r\n"), GOOD.replace(b"\n", b"\r\n")[:-2]):
+        assert read_clusters(BytesIO(data)) == expected
 
 
 def test_no_such_file(tmp_path):
@@ -77,4 +88,6 @@ def test_what_cannot_be_read_back_is_not_written(tmp_path):
     for word, bits in (("a\tb", "0"), ("a\nb", "0"), ("a", ""), ("\ud800", "0"), ("", "1")):
         with pytest.raises(InputError):
             write_clusters(Clusters({word: bits}, {word: 1}), path)
+    with pytest.raises(InputError, match="no words, expected one or more with a cluster"):
+        write_clusters(Clusters({}, {}), path)
     assert list(tmp_path.iterdir()) == []

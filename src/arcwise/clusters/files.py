@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from typing import NamedTuple
 
 from arcwise.errors import InputError
@@ -22,8 +23,8 @@ class Clusters(NamedTuple):
 def read_clusters(source: SourceLike) -> Clusters:
     """The clusters in a file, plain or compressed, ours or of another program; "-" is standard input.
 
-    InputError, with the line, for whatever is no bit string, word and count, for a word that comes twice, and for a file
-    that ends inside a line or has none.
+    Lines end in LF or CR LF; the last may end in neither. InputError, with the line, for whatever is no bit string, word and count,
+    for a word that comes twice, and for a file without lines.
 
     >>> from io import BytesIO
     >>> read_clusters(BytesIO(b"00\\tthe\\t12\\n01\\ta\\t7\\n")).bits
@@ -36,12 +37,15 @@ def read_clusters(source: SourceLike) -> Clusters:
         opened.close()
     if not data:
         raise InputError("an empty file", expected=_COLUMNS, file=name)
+    if data.startswith(codecs.BOM_UTF8):
+        raise InputError("a byte order mark", expected="UTF-8 without one", file=name, line=1)
     bits: dict[str, str] = {}
     counts: dict[str, int] = {}
     lines = data.split(b"\n")
-    rest = lines.pop()
+    if not lines[-1]:
+        lines.pop()
     for number, raw in enumerate(lines, start=1):
-        string, word, count = _read_line(raw, name, number)
+        string, word, count = _read_line(raw.removesuffix(b"\r"), name, number)
         if word in bits:
             first = 1 + next(k for k, other in enumerate(lines) if other.split(b"\t")[1:2] == [word.encode()])
             raise InputError(
@@ -51,18 +55,16 @@ def read_clusters(source: SourceLike) -> Clusters:
                 line=number,
             )
         bits[word], counts[word] = string, count
-    if rest:
-        raise InputError(
-            "the file ends inside a line",
-            expected="a line feed at its end: the file seems truncated",
-            file=name,
-            line=len(lines) + 1,
-        )
     return Clusters(bits, counts)
 
 
 def write_clusters(clusters: Clusters, path: PathLike) -> None:
-    """Write a file of clusters, sorted by bit string, the most frequent word first; "-" is standard output. See `open_output`."""
+    """Write a file of clusters, sorted by bit string, the most frequent word first; "-" is standard output. See `open_output`.
+
+    InputError for what `read_clusters` would not read, such as no words at all.
+    """
+    if not clusters.bits:
+        raise InputError("no words", expected="one or more with a cluster", file=str(path))
     order = sorted(clusters.bits, key=lambda word: (clusters.bits[word], -clusters.counts[word], word))
     lines = [f"{clusters.bits[word]}\t{word}\t{clusters.counts[word]}" for word in order]
     for number, line in enumerate(lines, start=1):
@@ -76,8 +78,6 @@ def _read_line(raw: bytes, file: str, line: int) -> tuple[str, str, int]:
     """What a line says, or an InputError."""
     if b"\n" in raw:
         raise InputError("a line end inside a word", expected="words of one line", file=file, line=line)
-    if raw.endswith(b"\r"):
-        raise InputError("a line ending of CR LF", expected="LF alone", file=file, line=line)
     try:
         columns = raw.decode().split("\t")
     except UnicodeDecodeError as error:
