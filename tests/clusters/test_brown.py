@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from arcwise import InputError
+from arcwise.clusters import brown, window
 from arcwise.clusters.brown import brown_merges, final_clusters, mutual_information
 from arcwise.clusters.pairs import PairCounter, PairCounts
 from arcwise.clusters.window import make_logs, settle
@@ -17,7 +18,10 @@ from tests.clusters.plain import objective, plain_merges
 
 def counted(sentences: list[list[int]], minimum: int = 1) -> PairCounts:
     counter = PairCounter()
-    counter.add_sentences([[f"w{word}".encode() for word in sentence] for sentence in sentences])
+    for sentence in sentences:
+        tokens = np.array(counter.number(f"w{word}".encode() for word in sentence), np.int64)
+        counter.add_words(tokens)
+        counter.add_neighbours(tokens)
     return counter.counts(minimum)
 
 
@@ -30,6 +34,20 @@ def test_merges_are_those_of_the_plain_algorithm(counts, clusters):
     logs = make_logs(int(counts.numbers.sum()))
     exact = plain_merges(counts, clusters, lambda n: int(logs.table[n]))
     assert brown_merges(counts, clusters).tolist() == exact
+
+
+@settings(deadline=None)
+@given(texts, st.integers(1, 12), st.integers(1, 4))
+def test_logarithms_that_are_in_no_table(counts, clusters, size):
+    """As of the counts of large texts."""
+    unit = make_logs(int(counts.numbers.sum())).unit
+    exact = plain_merges(counts, clusters, lambda n: round(math.log(n) * unit))
+    before, window._TABLE = window._TABLE, size
+    try:
+        assert len(make_logs(int(counts.numbers.sum())).table) <= size
+        assert brown_merges(counts, clusters).tolist() == exact
+    finally:
+        window._TABLE = before
 
 
 @settings(deadline=None)
@@ -81,8 +99,6 @@ def random_counts(seed: int, words: int, tokens: int) -> PairCounts:
 
 
 def test_what_is_kept_up_to_date_is_what_is_computed_anew(monkeypatch):
-    from arcwise.clusters import brown
-
     counts = random_counts(1, 300, 20_000)
     logs = make_logs(int(counts.numbers.sum()))
     grow, looks = brown._grow, []
@@ -137,6 +153,20 @@ def test_fewer_words_than_clusters():
     assert brown_merges(counted([[]]), 1000).shape == (0, 2)
     with pytest.raises(InputError, match="0 clusters"):
         brown_merges(counts, 0)
+
+
+def test_more_clusters_than_memory(monkeypatch):
+    """It is the clusters that there will be that count, not those asked for."""
+    words = 140_000
+    none = np.empty(0, np.int64)
+    counts = PairCounts([b""] * words, np.ones(words, np.int64), none, none, none)
+    with pytest.raises(InputError, match="140,000 clusters need 784 GB of tables, expected 16,384 at most"):
+        brown_merges(counts, 10**9)
+    monkeypatch.setattr(brown, "MOST_CLUSTERS", 3)
+    assert len(brown_merges(counted([[0, 1, 2]]), 10**9)) == 2
+    assert len(brown_merges(counted([[0, 1, 2, 3, 4]]), 3)) == 4
+    with pytest.raises(InputError, match="4 clusters"):
+        brown_merges(counted([[0, 1, 2, 3, 4]]), 4)
 
 
 def test_logarithms_stay_in_64_bits():

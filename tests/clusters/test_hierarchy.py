@@ -32,12 +32,19 @@ def test_bit_strings_are_the_leaves_of_a_tree(words, random):
         alive.remove(high)
     strings = bit_strings(np.array(merges, np.int32).reshape(-1, 2), words)
     assert len(set(strings)) == words
+    if words == 1:
+        assert strings == ["0"]
+        return
     assert sum(2.0 ** -len(bits) for bits in strings) == 1  # Kraft: complete, and no one begins another
     assert all(not b.startswith(a) for a in strings for b in strings if a != b)
-    if merges:
-        low, high = merges[0]
-        assert strings[low][:-1] == strings[high][:-1]
-        assert (strings[low][-1], strings[high][-1]) == ("0", "1")
+    low, high = merges[0]
+    assert strings[low][:-1] == strings[high][:-1]
+    assert (strings[low][-1], strings[high][-1]) == ("0", "1")
+
+
+def test_one_cluster():
+    none = np.empty((0, 2), np.int32)
+    assert [bit_strings(none, words) for words in range(4)] == [[], ["0"], ["0", ""], ["0", "", ""]]
 
 
 @given(trees(), st.integers(1, 20))

@@ -9,10 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arcwise.clusters.pairs import PairCounts
-from arcwise.clusters.window import Logs, Window, cheapest, empty_window, enter, make_logs, merge, settle
+from arcwise.clusters.window import (
+    Logs,
+    Window,
+    cheapest,
+    empty_window,
+    enter,
+    make_logs,
+    merge,
+    settle,
+    window_bytes,
+)
 from arcwise.errors import InputError
 from arcwise.kernels import kernel
 
+MOST_CLUSTERS = 1 << 14  # whose window takes 11 GB
 _STEPS = 100  # merges between two looks at what else is going on
 
 Tell = Callable[[NDArray[np.int32], int], None]
@@ -52,12 +63,14 @@ def brown_merges(
     then with the first k merges found.
 
     Time O(V C d + C^2 d), where d <= C is how many clusters the sparser of two merged clusters has as neighbours, which is far fewer
-    than C for most words; memory O(C^2) beside the counts.
+    than C for most words; memory 40 C^2 bytes beside the counts. More than MOST_CLUSTERS clusters of as many words are an InputError.
 
     >>> from arcwise.clusters.pairs import PairCounter
     >>> counter = PairCounter()
     >>> text = b"the cat sees a dog and the dog hears a cat and a cat sees the dog and a dog hears the cat and"
-    >>> counter.add_sentences([text.split()])
+    >>> tokens = np.array(counter.number(text.split()))
+    >>> counter.add_words(tokens)
+    >>> counter.add_neighbours(tokens)
     >>> counts = counter.counts(minimum=1)
     >>> [(counts.words[low].decode(), counts.words[high].decode()) for low, high in brown_merges(counts)]
     [('a', 'the'), ('and', 'hears'), ('and', 'sees'), ('cat', 'dog'), ('a', 'and'), ('a', 'cat')]
@@ -65,13 +78,18 @@ def brown_merges(
     if clusters < 1:
         raise InputError(f"{clusters} clusters", expected="1 or more")
     words = len(counts.words)
+    inside = min(clusters, words)
+    if inside > MOST_CLUSTERS:
+        raise InputError(
+            f"{inside:,} clusters need {window_bytes(inside + 1) / 1e9:,.0f} GB of tables",
+            expected=f"{MOST_CLUSTERS:,} at most",
+        )
     merges = np.zeros((max(words - 1, 0), 2), np.int32)
     found = 0 if done is None else len(done)
     if done is not None:
         _check_merges(done, words, clusters)
         merges[:found] = done
     earlier, logs = _earlier(counts), make_logs(int(counts.numbers.sum()))
-    inside = min(clusters, words)
     entered = min(inside + found, words)
     window, parents = _window(earlier, merges[:found], entered, inside + 1, logs)
     slots = np.full(words, -1, np.int64)

@@ -138,5 +138,5 @@ def _named(counts: PairCounts, names: NDArray[np.int64], merges: NDArray[np.int3
     words, final = len(counts.words), len(np.unique(names))
     strings = bit_strings(merges[words - final :], words)
     texts = [word.decode() for word in counts.words]
-    bits = {text: strings[name] or "0" for text, name in zip(texts, names.tolist(), strict=True)}
+    bits = {text: strings[name] for text, name in zip(texts, names.tolist(), strict=True)}
     return Clusters(bits, dict(zip(texts, counts.occurrences.tolist(), strict=True)))

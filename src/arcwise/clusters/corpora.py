@@ -53,16 +53,22 @@ def count_corpus(
                     expected="a treebank: words have heads in parsed text only",
                     file=opened.name,
                 )
-            for _ in text_tokens(opened, counter):
+            last = np.empty(0, np.int64)  # of a line that goes on with the next piece
+            for tokens in text_tokens(opened, counter):
+                joined = np.concatenate([last, tokens])
+                counter.add_neighbours(joined)
+                last = joined[-1:]
                 tell(opened.name, opened.bytes_read, opened.bytes_total)
             return
         found = False
         for block in BlockReader(opened, format=format, check_trees=False):
             tokens = block_tokens(block, counter)
-            counter.add_words(tokens)
-            counter.sentences += len(block)
-            first, second = arcs(block) if by == HEADS else _neighbours(block)
-            counter.add_pairs(tokens[first], tokens[second])
+            if by == HEADS:
+                heads, modifiers = arcs(block)
+                words = tokens[tokens >= 0]
+                counter.add_pairs(words[heads], words[modifiers])
+            else:
+                counter.add_neighbours(tokens)
             found |= bool((block.heads >= 0).any())
             tell(opened.name, opened.bytes_read, opened.bytes_total)
         if by == HEADS and not found:
@@ -81,15 +87,11 @@ def is_text(opened: Source, format: str | None) -> bool:
 
 
 def block_tokens(block: Block, counter: PairCounter) -> NDArray[np.int64]:
-    """The numbers of a block's words."""
-    return np.array(counter.number(form.encode() for form in block.column(FORM)), np.int64)
-
-
-def _neighbours(block: Block) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    first = np.ones(len(block.heads), np.bool_)
-    first[block.words[1:] - 1] = False
-    places = np.flatnonzero(first)
-    return places, places + 1
+    """Count the words of a block. Gives their numbers, -1 after each sentence."""
+    tokens = np.array(counter.number(form.encode() for form in block.column(FORM)), np.int64)
+    counter.add_words(tokens)
+    counter.sentences += len(block)
+    return np.insert(tokens, block.words[1:], -1)
 
 
 def arcs(block: Block) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -100,7 +102,7 @@ def arcs(block: Block) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def text_tokens(opened: Source, counter: PairCounter) -> Iterator[NDArray[np.int64]]:
-    """Count words and neighbours of plain text. Gives the numbers of the words, -1 after each line, a piece at a time.
+    """Count the words of plain text. Gives their numbers, -1 after each line, a piece at a time.
 
     Words are separated by spaces and tabs. A line may be of any length.
     """
@@ -114,8 +116,6 @@ def text_tokens(opened: Source, counter: PairCounter) -> Iterator[NDArray[np.int
         array = np.array([last, *tokens], np.int64)
         last = int(array[-1])
         counter.add_words(array[1:][array[1:] >= 0])
-        both = (array[:-1] >= 0) & (array[1:] >= 0)
-        counter.add_pairs(array[:-1][both], array[1:][both])
         counter.sentences += int(np.count_nonzero((array[:-1] >= 0) & (array[1:] < 0)))
         yield array[1:]
     if last >= 0:  # the last line has no line feed

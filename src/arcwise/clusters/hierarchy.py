@@ -16,11 +16,16 @@ def bit_strings(merges: NDArray[np.int32], words: int) -> list[str]:
     """The way from the root to each word's cluster, 0 for the cluster of lower name at every turn; "0" if there is but one cluster.
 
     merges: those of `brown_merges` that merge the final clusters. names of clusters are words; a word that is no name gets "".
+    Without merges, all words are of the cluster that is named 0.
 
     >>> bit_strings(np.array([[1, 2], [0, 1]], np.int32), 4)
     ['0', '10', '11', '']
+    >>> bit_strings(np.empty((0, 2), np.int32), 2)
+    ['0', '']
     """
     strings = [""] * words
+    if not len(merges) and words:
+        strings[0] = "0"
     for low, high in merges[::-1].tolist():
         strings[high] = strings[low] + "1"
         strings[low] += "0"

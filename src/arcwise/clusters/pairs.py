@@ -32,7 +32,9 @@ class PairCounter:
     """Counts the words and the pairs that it is given.
 
     >>> counter = PairCounter()
-    >>> counter.add_sentences([[b"the", b"cat", b"saw", b"the", b"dog"]])
+    >>> tokens = np.array(counter.number(b"the cat saw the dog".split()))
+    >>> counter.add_words(tokens)
+    >>> counter.add_neighbours(tokens)
     >>> counts = counter.counts(minimum=1)
     >>> counts.words, counts.occurrences.tolist(), counts.numbers.tolist()
     ([b'the', b'cat', b'dog', b'saw'], [2, 1, 1, 1], [1, 1, 1, 1])
@@ -44,7 +46,7 @@ class PairCounter:
         self._runs: list[Keys] = []
         self._waiting: list[NDArray[np.int64]] = []
         self._waiting_pairs = 0
-        self.sentences = self.tokens = self.pairs = 0
+        self.sentences = self.tokens = 0
 
     @property
     def words(self) -> list[bytes]:
@@ -62,22 +64,6 @@ class PairCounter:
             found.append(number)
         return found
 
-    def add_sentences(self, sentences: Iterable[list[bytes]]) -> None:
-        """Count the words of sentences, and the pairs of neighbours."""
-        tokens: list[int] = []
-        for sentence in sentences:
-            tokens += self.number(sentence)
-            tokens.append(-1)
-            self.sentences += 1
-        self.add_tokens(np.array(tokens, np.int64))
-
-    def add_tokens(self, tokens: NDArray[np.int64]) -> None:
-        """Count words, given by number, and the pairs of neighbours; -1 stands between sentences."""
-        self.add_words(tokens[tokens >= 0])
-        first, second = tokens[:-1], tokens[1:]
-        both = (first >= 0) & (second >= 0)
-        self.add_pairs(first[both], second[both])
-
     def add_words(self, tokens: NDArray[np.int64]) -> None:
         """Count words, given by number."""
         if len(self._occurrences) < len(self._numbers):
@@ -88,10 +74,15 @@ class PairCounter:
         found = np.bincount(tokens)
         self._occurrences[: len(found)] += found
 
+    def add_neighbours(self, tokens: NDArray[np.int64]) -> None:
+        """Count pairs of neighbours, given by number; -1 stands between sentences."""
+        first, second = tokens[:-1], tokens[1:]
+        both = (first >= 0) & (second >= 0)
+        self.add_pairs(first[both], second[both])
+
     def add_pairs(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> None:
         """Count pairs of words, given by number."""
         self._waiting.append(first << 32 | second)
-        self.pairs += len(first)
         self._waiting_pairs += len(first)
         if self._waiting_pairs >= _BUFFER:
             self._sort_waiting()

@@ -105,12 +105,11 @@ def read_tagged(
                 continue
             for block in BlockReader(opened, format=format, check_trees=False):
                 tokens = block_tokens(block, counter)
-                counter.add_words(tokens)
                 found = [
                     -1 if tag == "_" else names.setdefault(tag, len(names)) for tag in block.column(UPOS)
                 ]
                 ends = block.words[1:]
-                pieces.append(np.insert(tokens, ends, -1))
+                pieces.append(tokens)
                 tags.append(np.insert(np.array(found, np.int32), ends, -1))
                 tell(opened.name, opened.bytes_read, opened.bytes_total)
         finally:
@@ -227,7 +226,7 @@ def _tag_bits(text: TaggedText) -> list[str]:
     counts = PairCounts(
         names, np.zeros(tags, np.int64), pairs // tags, pairs % tags, numbers.astype(np.int64)
     )
-    return bit_strings(brown_merges(counts, tags), tags) if tags > 1 else ["0"]
+    return bit_strings(brown_merges(counts, tags), tags)
 
 
 def _split(model: HiddenMarkov, rng: np.random.Generator) -> HiddenMarkov:

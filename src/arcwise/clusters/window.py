@@ -32,6 +32,7 @@ from arcwise.kernels import inline_kernel, kernel
 
 _MOST_BITS = 32
 _TABLE = 1 << 16  # logarithms that are looked up
+_SQUARES = 5  # tables of a value for every two slots
 
 
 class Logs(NamedTuple):
@@ -77,9 +78,14 @@ def make_logs(total: int) -> Logs:
     return Logs(np.array(table, np.int64), unit)
 
 
+def window_bytes(slots: int) -> int:
+    """What the tables of a window take."""
+    return 8 * _SQUARES * slots**2
+
+
 def empty_window(slots: int) -> Window:
     """A window of free slots."""
-    tables = [np.zeros((slots, slots), np.int64) for _ in range(5)]
+    tables = [np.zeros((slots, slots), np.int64) for _ in range(_SQUARES)]
     vectors = [np.zeros(slots, np.int64) for _ in range(6)]
     free = [np.full(slots, -1, np.int64) for _ in range(2)]
     return Window._make([*tables, *vectors, *free, np.zeros(slots, np.int64)])
