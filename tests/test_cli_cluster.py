@@ -3,6 +3,7 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import re
 import subprocess
 import sys
 import tracemalloc
@@ -13,10 +14,10 @@ import pytest
 from click.testing import CliRunner, Result
 from numpy.typing import NDArray
 
-from arcwise import InputError, cluster, read_clusters
+from arcwise import InputError, cluster, read_clusters, read_conllu
 from arcwise.cli import arcwise_command
-from arcwise.clusters import brown, clustering
-from arcwise.clusters.checkpoint import save_merges
+from arcwise.clusters import brown, clustering, hidden_markov, split_merge
+from arcwise.clusters.checkpoint import save_checkpoint
 
 DATA = Path(__file__).parent / "data"
 
@@ -70,7 +71,11 @@ def test_few_words(tmp_path):
     output = tmp_path / "clusters.tsv"
     assert run("-", "-o", output, "--min-count", 1, stdin=b"\n\na b\n\n\na c\n").exit_code == 0
     assert set(read_clusters(output).bits) == {"a", "b", "c"}
-    assert run("-", "-o", output, "--min-count", 1, stdin=b"a a a").exit_code == 0
+    result = run("-", "-o", output, "--min-count", 1, stdin=b"a a a")
+    assert result.exit_code == 0
+    assert "only 1 different word for 1,000 clusters: each is a cluster of its own\n" in result.output
+    assert "1 sentence, 3 words: 1 different one occurs 1 time or more, which is 100.00%" in result.output
+    assert "1 cluster, bit strings of 1 bit\n" in result.output
     assert output.read_bytes() == b"0\ta\t3\n"
     assert run("-", "-o", output, "--min-count", 1, "-c", 1, stdin=b"a b a b").exit_code == 0
     assert output.read_bytes() == b"0\ta\t2\n0\tb\t2\n"
@@ -84,6 +89,8 @@ def test_fewer_words_than_clusters(tmp_path):
         assert result.exit_code == 0, result.output
         assert "2 sentences, 8 words: 3 different ones occur 1 time or more" in result.output
         assert "3 clusters, bit strings of 1 to 2 bits" in result.output
+        note = f"only 3 different words for {number:,} clusters: each is a cluster of its own\n"
+        assert (note in result.output) == (number > 3)
         found.append((tmp_path / f"{number}.tsv").read_bytes())
     assert len(set(found)) == 1
     assert len(set(read_clusters(tmp_path / "3.tsv").bits.values())) == 3
@@ -129,9 +136,9 @@ def test_huge_words_and_columns(tmp_path):
 @pytest.mark.parametrize(
     ("stdin", "message"),
     [
-        (b"", "no words, expected more text"),
-        (b"\n \n\n", "no words, expected more text"),
-        (b"a b c\n", "no word occurs 3 times or more, expected more text"),
+        (b"", "<stdin>: no words, expected more text"),
+        (b"\n \n\n", "<stdin>: no words, expected more text"),
+        (b"a b c\n", "<stdin>: no word occurs 3 times or more, expected more text"),
         (b"a b\nc \xff\n", "<stdin>:2: byte 3 of the line, 0xff, is not UTF-8, expected UTF-8"),
     ],
 )
@@ -139,6 +146,26 @@ def test_bad_text(stdin, message, tmp_path):
     result = run("-", "-o", tmp_path / "clusters.tsv", stdin=stdin)
     assert isinstance(result.exception, InputError)
     assert str(result.exception) == message
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("method", ["brown", "hmm"])
+def test_too_little_text(method, tmp_path):
+    output, message = tmp_path / "clusters.tsv", "no word occurs 1000 times or more, expected more text"
+    options = ("--method", method, "--min-count", 1000, "-o", output)
+    result = run(DATA / "train.conllu", *options)
+    assert str(result.exception) == f"{DATA / 'train.conllu'}: {message}"
+    result = run(DATA / "train.conllu", "-", *options, stdin=b"a\n")
+    assert str(result.exception) == f"{DATA / 'train.conllu'} and 1 more: {message}"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_more_clusters_than_memory(tmp_path):
+    text = " ".join(f"w{k}" for k in range(20_000)).encode()
+    result = run("-", "-o", tmp_path / "clusters.tsv", "-c", 20_000, "--min-count", 1, stdin=text)
+    assert str(result.exception) == "20,000 clusters need 16 GB of tables, expected 16,384 at most"
+    result = run(DATA / "train.conllu", "-o", tmp_path / "clusters.tsv", "-c", 20_000, "--method", "hmm")
+    assert str(result.exception) == "20,000 states, expected 4,096 at most"
     assert list(tmp_path.iterdir()) == []
 
 
@@ -155,11 +182,25 @@ def test_in_a_process_of_its_own(tmp_path):
 
 def test_bad_targets(text, tmp_path):
     for output, message in ((tmp_path, "a folder"), (tmp_path / "none" / "x.tsv", "no such folder")):
-        assert message in str(run(text, "-o", output).exception)
+        for method in ("brown", "hmm"):  # the target is looked at first: there is no such text
+            result = run(tmp_path / "none.txt", "--method", method, "-o", output)
+            assert message in str(result.exception)
     assert run(text, "-o", "x", "--bits", 4, "--classes", 4).exit_code == 2
     assert run(text, "-o", "x", "-c", 0).exit_code == 2
-    with pytest.raises(InputError, match="1 or more of both"):
-        cluster([text], minimum=0)
+
+
+def test_bad_arguments(text):
+    for options, message in (
+        ({"minimum": 0}, "minimum: 0, expected a whole number, 1 or more"),
+        ({"clusters": 0}, "clusters: 0, expected"),
+        ({"clusters": 1.5}, "clusters: 1.5, expected"),
+        ({"method": "magic"}, "method 'magic', expected one of brown, hmm"),
+        ({"method": "hmm", "by": "heads"}, "pairs of 'heads', expected neighbours"),
+    ):
+        with pytest.raises(InputError, match=message):
+            cluster([text], **options)
+    with pytest.raises(InputError, match="no words, expected more text"):
+        cluster([])
 
 
 def test_by_heads(tmp_path):
@@ -187,16 +228,29 @@ def test_cut(text, tmp_path):
     assert all(whole.bits[word].startswith(bits) for word, bits in found.bits.items())
 
 
+def test_information_is_that_of_the_clusters_that_are_written(text, tmp_path):
+    found = []
+    for classes in (1, 2, 6, 40):
+        result = run(text, "-o", tmp_path / "cut.tsv", "-c", 40, "--classes", classes)
+        line = re.search(r"mutual information of a pair: ([\d.]+) bits by the clusters", result.output)
+        assert line is not None
+        found.append(float(line[1]))
+    assert found[0] == 0
+    assert found == sorted(set(found))
+    assert found[-1] == round(cluster(text, clusters=40).information, 4)
+
+
 def test_hidden_markov(tmp_path):
     output = tmp_path / "clusters.tsv"
     result = run(DATA / "train.conllu", "--method", "hmm", "-c", 25, "--min-count", 2, "-o", output)
     assert result.exit_code == 0, result.output
-    assert "tags split into 25 states; " in result.output
+    assert "tags split into 25 states; log-likelihood of a word: -" in result.output
+    assert f"{len(list(read_conllu(DATA / 'train.conllu'))):,} sentences, " in result.output
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["clusters.tsv"]
     clusters = read_clusters(output)
     assert 10 < len(set(clusters.bits.values())) <= 25
     assert min(clusters.counts.values()) >= 2
     assert "no word has a tag" in str(run("-", "--method", "hmm", "-o", output, stdin=b"a a a").exception)
-    assert run("-", "--method", "hmm", "--resume", "-o", output, stdin=b"a a a").exit_code == 2
     assert run("-", "--method", "hmm", "--by", "heads", "-o", output, stdin=b"a a a").exit_code == 2
 
 
@@ -249,16 +303,79 @@ def test_resume(text, tmp_path, monkeypatch):
     assert output.read_bytes() == whole.read_bytes()
 
 
+def hidden_interrupted_after(pieces: int, monkeypatch) -> None:
+    expect, calls = hidden_markov.expect, 0
+
+    def interrupted(*arguments):
+        nonlocal calls
+        expect(*arguments)
+        calls += 1
+        if calls == pieces:
+            monkeypatch.setattr(split_merge, "expect", expect)
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(split_merge, "expect", interrupted)
+
+
+def test_resume_hidden_markov(text, tmp_path, monkeypatch):
+    whole, output = tmp_path / "whole.tsv", tmp_path / "clusters.tsv"
+    checkpoint = tmp_path / "clusters.tsv.checkpoint"
+    options = ("--method", "hmm", "-c", 40, "--min-count", 2)
+    monkeypatch.setattr(split_merge, "_PIECE", 200)
+    unbroken = run(DATA / "train.conllu", *options, "-o", whole)
+    assert unbroken.exit_code == 0, unbroken.output
+
+    # In the middle of a pass: at first there is nothing to go on from.
+    hidden_interrupted_after(2, monkeypatch)
+    result = run(DATA / "train.conllu", *options, "-o", output)
+    assert result.exit_code == 130
+    assert "--resume" not in result.output
+    assert not checkpoint.exists()
+
+    states: list[str] = []
+    while result.exit_code == 130:
+        if len(states) < 4:
+            hidden_interrupted_after(120, monkeypatch)
+        result = run(DATA / "train.conllu", *options, "-o", output, "--resume")
+        assert checkpoint.exists() == (result.exit_code == 130)
+        assert ("stopped: the same command with --resume goes on" in result.output) == checkpoint.exists()
+        states += re.findall(r"going on with (\d+) of 40 states", result.output)
+        if checkpoint.exists() and len(states) == 2:
+            for others in ((*options, "-c", 41), ("-c", 40)):  # the latter is of Brown's algorithm
+                refused = run(DATA / "train.conllu", *others, "-o", output, "--resume")
+                assert "a checkpoint of another text or other options" in str(refused.exception)
+    assert result.exit_code == 0, result.output
+    assert len(set(states)) > 2
+    assert output.read_bytes() == whole.read_bytes()
+    likelihoods = [re.findall(r"log-likelihood.*", each.output) for each in (unbroken, result)]
+    assert likelihoods[0] == likelihoods[1]
+
+
+def test_an_old_checkpoint_is_no_promise(text, tmp_path, monkeypatch):
+    """A run that was stopped before it kept anything cannot go on, whatever lies there."""
+    checkpoint = tmp_path / "clusters.tsv.checkpoint"
+    checkpoint.write_bytes(b"of long ago")
+
+    def stop(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(clustering, "count_corpus", stop)
+    result = run(text, "-o", tmp_path / "clusters.tsv")
+    assert result.exit_code == 130
+    assert "--resume" not in result.output
+    assert checkpoint.read_bytes() == b"of long ago"
+
+
 def test_checkpoints_are_written_now_and_then(text, tmp_path, monkeypatch):
     monkeypatch.setattr(clustering, "_SAVE_EVERY", 0.0)
     monkeypatch.setattr(brown, "_STEPS", 7)
     saved = []
 
-    def save(path: Path, merges: NDArray[np.int32], print_: str) -> None:
-        saved.append(len(merges))
-        save_merges(path, merges, print_)
+    def save(path: Path, arrays: dict[str, NDArray[np.int32]], print_: str) -> None:
+        saved.append(len(arrays["merges"]))
+        save_checkpoint(path, arrays, print_)
 
-    monkeypatch.setattr(clustering, "save_merges", save)
+    monkeypatch.setattr(clustering, "save_checkpoint", save)
     assert run(text, "-o", tmp_path / "clusters.tsv", "-c", 20).exit_code == 0
     assert saved[:3] == [7, 14, 21]
 
@@ -299,3 +416,15 @@ def test_from_python(text):
     assert len(set(result.clusters.bits.values())) == 10
     assert 0 < result.information < result.of_words
     assert (result.sentences, result.tokens) == (1000, 20_000)
+    for one in (text, str(text), io.BytesIO(text.read_bytes())):  # no list
+        assert cluster(one, clusters=10) == result
+
+
+def test_hidden_markov_from_python(tmp_path):
+    output = tmp_path / "clusters.tsv"
+    result = cluster(DATA / "train.conllu", output, method="hmm", clusters=20)
+    assert read_clusters(output) == result.clusters
+    assert result.hidden is not None
+    assert result.hidden.hard() == result.clusters
+    assert len(result.hidden.bits) == 20
+    assert result.covered == sum(result.clusters.counts.values()) < result.tokens

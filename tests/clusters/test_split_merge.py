@@ -1,13 +1,17 @@
 from __future__ import annotations
 
 import io
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from arcwise import InputError, read_conllu
-from arcwise.clusters.split_merge import read_tagged, split_merge
+from arcwise.clusters import split_merge as module
+from arcwise.clusters import tagged_text
+from arcwise.clusters.split_merge import Fitted, split_merge
+from arcwise.clusters.tagged_text import read_tagged
 
 DATA = Path(__file__).parent.parent / "data"
 
@@ -82,9 +86,71 @@ def test_untagged_text_helps_itself_to_known_tags():
     assert bits["doze"] == bits["fall"] != bits["see"]
 
 
+def test_going_on_in_the_middle():
+    text = read_tagged([DATA / "train.conllu"], 2)
+    kept: list[Fitted] = []
+    whole = split_merge(text, 40, iterations=2, seed=4, keep=kept.append)
+    assert [len(fitted.bits) for fitted in kept] == sorted({len(fitted.bits) for fitted in kept})
+    assert len(kept) > 3
+    for fitted in kept:
+        found = split_merge(text, 40, iterations=2, seed=4, done=fitted)
+        assert found.likelihood == whole.likelihood
+        assert found.bits == whole.bits
+        assert (found.model.gives == whole.model.gives).all()
+
+
+def test_the_text_is_read_in_pieces(monkeypatch):
+    text = read_tagged([DATA / "train.conllu"], 2)
+    told: list[tuple[str, int, int | None]] = []
+    whole = split_merge(text, 25, iterations=2)
+    monkeypatch.setattr(module, "_PIECE", 50)
+    found = split_merge(text, 25, iterations=2, tell=lambda *what: told.append(what))
+    assert found.likelihood == whole.likelihood
+    assert found.hard() == whole.hard()
+    done = [words for _, words, _ in told]
+    assert done == sorted(done)
+    assert max(np.diff(done)) < 50 + max(
+        map(len, (sentence.forms for sentence in read_conllu(DATA / "train.conllu")))
+    )
+    assert told[-1] == ("fitting", done[-1], done[-1])
+
+
+def test_long_sentences_are_looked_at_in_parts(monkeypatch):
+    sentence = [(f"w{k % 7}", f"T{k % 3}") for k in range(23)]
+    text = read_tagged([treebank([sentence, sentence[:4]])], 1)
+    assert text.sentences.tolist() == [0, 23, 27]
+    monkeypatch.setattr(module, "_LONGEST", 10)
+    reader = module._Reader(text, 1, lambda *what: None)
+    assert np.concatenate(list(reader.pieces())).tolist() == [0, 10, 20, 23, 27]
+
+
+def test_memory():
+    """Of a million words: six bytes each, and not many more while they are read."""
+    words = (np.random.default_rng(1).zipf(1.5, 1_000_000) % 1000).astype("U4").reshape(-1, 20).tolist()
+    tagged, raw = two_kinds_of_verbs(100), io.BytesIO("\n".join(map(" ".join, words)).encode())
+    tracemalloc.start()
+    try:
+        text = read_tagged([treebank(tagged), raw], 3)
+        held, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(text.tokens) > 1_000_000
+    assert held < 7_500_000
+    assert peak < 14_000_000
+
+
 def test_what_is_refused():
     with pytest.raises(InputError, match="no word has a tag"):
         split_merge(read_tagged([io.BytesIO(b"a b c\n")], 1))
     with pytest.raises(InputError, match="0 states"):
         split_merge(read_tagged([treebank([[("a", "A")]])], 1), 0)
     assert split_merge(read_tagged([treebank([[("a", "A")]])], 1), 2).hard().counts == {"a": 1}
+    with pytest.raises(InputError, match="4,097 states, expected 4,096 at most"):
+        split_merge(read_tagged([treebank([[("a", "A")]])], 1), 4097)
+
+
+def test_too_many_tags(monkeypatch):
+    monkeypatch.setattr(tagged_text, "MOST_TAGS", 2)
+    assert read_tagged([treebank([[("a", "A"), ("b", "B")]])], 1).tag_names == ["A", "B"]
+    with pytest.raises(InputError, match=r"made\.conllu: 3 different tags, expected 2 at most"):
+        read_tagged([treebank([[("a", "A"), ("b", "B"), ("c", "C")]])], 1)

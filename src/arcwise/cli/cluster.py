@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import TYPE_CHECKING
@@ -10,12 +9,11 @@ from typing import TYPE_CHECKING
 import click
 
 from arcwise.cli.terminal import Show, counted, duration, progress_bar, say
+from arcwise.treebank.formats import FORMATS
 
 if TYPE_CHECKING:
     from arcwise.clusters.clustering import Clustering, Watcher
     from arcwise.clusters.files import Clusters
-
-_FORMATS = ("text", "conllu", "conllx", "conll2008", "conll2009")
 
 
 @click.command("cluster")
@@ -42,10 +40,10 @@ _FORMATS = ("text", "conllu", "conllx", "conll2008", "conll2009")
 )
 @click.option(
     "--classes", type=click.IntRange(1), metavar="K",
-    help="Cut the bit strings off such that so many different ones remain, of about equal frequency.",
+    help="Cut the bit strings off such that so many different ones remain, at most, of about equal frequency.",
 )  # fmt: skip
 @click.option(
-    "--format", "form", type=click.Choice(_FORMATS), help="Of the corpora; recognised if not given."
+    "--format", "form", type=click.Choice(["text", *FORMATS]), help="Of the corpora; recognised if not given."
 )
 @click.option("--resume", is_flag=True, help="Go on with the run that was stopped, if there is one.")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing unless something is wrong.")
@@ -79,14 +77,14 @@ def command(
       arcwise parse news.txt | arcwise cluster - --by heads -o syntactic.tsv
       arcwise cluster train.conllu news.txt --method hmm -o states.tsv
     """
-    from arcwise.clusters.clustering import CLUSTERS, cluster
+    from arcwise.clusters.clustering import HMM, cluster
+    from arcwise.clusters.corpora import NEIGHBOURS
     from arcwise.clusters.hierarchy import equal_frequency, fixed_prefixes
 
     if bits is not None and classes is not None:
         raise click.UsageError("--bits and --classes both say where to cut: give one of them")
-
-    if method == "hmm" and (by != "neighbours" or resume):
-        raise click.UsageError("--by heads and --resume are for --method brown")
+    if method == HMM and by != NEIGHBOURS:
+        raise click.UsageError("--by heads is for --method brown")
 
     def cut(found: Clusters) -> Clusters:
         if bits is not None:
@@ -96,51 +94,23 @@ def command(
         return found
 
     started = perf_counter()
+    checkpoints: set[Path] = set()
     try:
         with progress_bar(not quiet) as show:
-            if method == "hmm":
-                _hidden(corpora, output, clusters, minimum, form, show, cut, quiet)
-                return
             result = cluster(
-                corpora, output, clusters=clusters or CLUSTERS, minimum=minimum, by=by, format=form, resume=resume,
-                watcher=_watcher(show, quiet), finish=cut,
+                corpora, output, method=method, clusters=clusters, minimum=minimum, by=by, format=form, resume=resume,
+                watcher=_watcher(show, quiet, checkpoints), finish=cut,
             )  # fmt: skip
     except (KeyboardInterrupt, SystemExit):
-        if not quiet and Path(f"{output}.checkpoint").exists():
+        if checkpoints and not quiet:
             say("stopped: the same command with --resume goes on")
         raise
     if not quiet:
         _summary(result, output, minimum, perf_counter() - started)
 
 
-def _hidden(
-    corpora: tuple[str, ...], output: str, states: int | None, minimum: int, form: str | None, show: Show,
-    cut: Callable[[Clusters], Clusters], quiet: bool,
-) -> None:  # fmt: skip
-    """The hard clusters of a hidden Markov model."""
-    from arcwise.clusters.files import write_clusters
-    from arcwise.clusters.split_merge import STATES, read_tagged, split_merge
-
-    started = perf_counter()
-    text = read_tagged(corpora, minimum, format=form, tell=show)
-    found = split_merge(text, states or STATES, tell=show)
-    clusters = cut(found.hard())
-    write_clusters(clusters, output)
-    if not quiet:
-        kinds = len(set(clusters.bits.values()))
-        say(
-            f"{counted(len(text.tokens), 'word')}, {counted(len(text.tag_names), 'tag')} split into "
-            f"{counted(len(found.bits), 'state')}; {len(clusters.bits):,} different words in {counted(kinds, 'cluster')}"
-        )
-        say(f"log-likelihood of a word: {found.likelihood / len(text.tokens):.4f}")
-        say(
-            f"clustered in {duration(perf_counter() - started)}, {duration(process_time())} of CPU time with loading"
-        )
-        if output != "-":
-            say(f"clusters: {output}")
-
-
-def _watcher(show: Show, quiet: bool) -> Watcher:
+def _watcher(show: Show, quiet: bool, checkpoints: set[Path]) -> Watcher:
+    """Tells people; the checkpoints that a run can go on from are added to `checkpoints`."""
     from arcwise.clusters.clustering import Watcher
 
     class Bars(Watcher):
@@ -151,6 +121,9 @@ def _watcher(show: Show, quiet: bool) -> Watcher:
         def progress(self, what: str, done: int, total: int | None) -> None:
             show(what, done, total)
 
+        def resumable(self, checkpoint: Path) -> None:
+            checkpoints.add(checkpoint)
+
     return Bars()
 
 
@@ -158,16 +131,25 @@ def _summary(result: Clustering, output: str, minimum: int, seconds: float) -> N
     """What was read, and what came out."""
     words = len(result.clusters.bits)
     say(
-        f"{counted(result.sentences, 'sentence')}, {counted(result.tokens, 'word')}: {words:,} different ones occur "
-        f"{counted(minimum, 'time')} or more, which is {100 * result.covered / result.tokens:.2f}% of the text"
+        f"{counted(result.sentences, 'sentence')}, {counted(result.tokens, 'word')}: {counted(words, 'different one')} "
+        f"occur{'s' * (words == 1)} {counted(minimum, 'time')} or more, which is "
+        f"{100 * result.covered / result.tokens:.2f}% of the text"
     )
     strings = set(result.clusters.bits.values())
     shortest, longest = min(map(len, strings)), max(map(len, strings))
-    say(f"{counted(len(strings), 'cluster')}, bit strings of {shortest} to {counted(longest, 'bit')}")
-    say(
-        f"mutual information of a pair: {result.information:.4f} bits by the clusters, {result.of_words:.4f} by the words "
-        f"({counted(result.pairs, 'pair')})"
-    )
+    lengths = counted(longest, "bit") if shortest == longest else f"{shortest} to {longest} bits"
+    say(f"{counted(len(strings), 'cluster')}, bit strings of {lengths}")
+    if result.hidden is None:
+        say(
+            f"mutual information of a pair: {result.information:.4f} bits by the clusters, {result.of_words:.4f} by the words "
+            f"({counted(result.pairs, 'pair')})"
+        )
+    else:
+        hidden = result.hidden
+        say(
+            f"{counted(hidden.tags, 'tag')} split into {counted(len(hidden.bits), 'state')}; "
+            f"log-likelihood of a word: {hidden.likelihood / result.tokens:.4f}"
+        )
     say(f"clustered in {duration(seconds)}, {duration(process_time())} of CPU time with loading")
     if output != "-":
         say(f"clusters: {output}")

@@ -1,48 +1,51 @@
-"""Checkpoints of a clustering: the merges so far, from which all else follows."""
+"""Checkpoints of a clustering: arrays from which it goes on, and the fingerprint of what it was of."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
-from arcwise.clusters.pairs import PairCounts
 from arcwise.errors import InputError
 from arcwise.treebank.writing import open_output
 
 _KIND = "arcwise clustering"
 
+Arrays = Mapping[str, NDArray[Any]]
 
-def fingerprint(counts: PairCounts, clusters: int) -> str:
-    """Of all that decides which merges are found."""
-    digest = hashlib.sha256(f"{clusters} {len(counts.words)}\n".encode())
-    digest.update(b"\n".join(counts.words))
-    for array in counts[1:]:
-        digest.update(np.ascontiguousarray(array).tobytes())
+
+def fingerprint(options: Sequence[object], words: Iterable[bytes], arrays: Iterable[NDArray[Any]]) -> str:
+    """Of all that decides what is found: the method and its options, and the text."""
+    digest = hashlib.sha256(f"{options!r}\n".encode())
+    digest.update(b"\n".join(words))
+    for array in arrays:
+        _add(digest, array)
     return digest.hexdigest()
 
 
-def save_merges(path: Path, merges: NDArray[np.int32], print_: str) -> None:
-    """Write the merges so far; the checkpoint before is replaced only when this one is complete."""
-    merges = np.ascontiguousarray(merges)
-    header = json.dumps({"kind": _KIND, "fingerprint": print_, "checksum": _checksum(merges)})
+def save_checkpoint(path: Path, arrays: Arrays, print_: str) -> None:
+    """Write what is known so far; the checkpoint before is replaced only when this one is complete."""
+    complete = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    header = json.dumps({"kind": _KIND, "fingerprint": print_, "checksum": _checksum(complete)})
     with open_output(path, compress=False) as output:
-        output.write(save({"merges": merges}, {"arcwise": header}))
+        output.write(save(complete, {"arcwise": header}))
 
 
-def load_merges(path: Path, print_: str) -> NDArray[np.int32]:
-    """The merges of a checkpoint with this fingerprint; another or a damaged one is an InputError."""
+def load_checkpoint(path: Path, print_: str) -> Arrays:
+    """The arrays of a checkpoint with this fingerprint; another or a damaged one is an InputError."""
     try:
         content = path.read_bytes()
-        merges: NDArray[np.int32] = load(content)["merges"]
+        arrays: Arrays = load(content)
         size = int.from_bytes(content[:8], "little")
         header = json.loads(json.loads(content[8 : 8 + size])["__metadata__"]["arcwise"])
-        if header["kind"] != _KIND or header["checksum"] != _checksum(merges):
+        if header["kind"] != _KIND or header["checksum"] != _checksum(arrays):
             raise ValueError
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", file=str(path)) from None
@@ -55,8 +58,17 @@ def load_merges(path: Path, print_: str) -> NDArray[np.int32]:
             "a checkpoint of another text or other options: give the same ones, or remove it to start anew",
             file=str(path),
         )
-    return merges
+    return arrays
 
 
-def _checksum(merges: NDArray[np.int32]) -> str:
-    return hashlib.sha256(f"{merges.dtype} {merges.shape}\n".encode() + merges.tobytes()).hexdigest()
+def _checksum(arrays: Arrays) -> str:
+    digest = hashlib.sha256()
+    for name in sorted(arrays):
+        digest.update(f"{name}\n".encode())
+        _add(digest, arrays[name])
+    return digest.hexdigest()
+
+
+def _add(digest: hashlib._Hash, array: NDArray[Any]) -> None:
+    digest.update(f"{array.dtype} {array.shape}\n".encode())
+    digest.update(np.ascontiguousarray(array).data)

@@ -6,21 +6,30 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
+from typing import BinaryIO, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from arcwise.clusters.brown import brown_merges, final_clusters, mutual_information
-from arcwise.clusters.checkpoint import fingerprint, load_merges, save_merges
+from arcwise.clusters.checkpoint import Arrays, fingerprint, load_checkpoint, save_checkpoint
 from arcwise.clusters.corpora import NEIGHBOURS, count_corpus
 from arcwise.clusters.files import Clusters, write_clusters
+from arcwise.clusters.hidden_markov import HiddenMarkov
 from arcwise.clusters.hierarchy import bit_strings
 from arcwise.clusters.pairs import PairCounter, PairCounts
+from arcwise.clusters.split_merge import ITERATIONS, STATES, Fitted, HiddenClusters, split_merge
+from arcwise.clusters.tagged_text import TaggedText, read_tagged
 from arcwise.errors import InputError
-from arcwise.treebank.sources import SourceLike
+from arcwise.treebank.sources import SourceLike, source_name
 
 CLUSTERS, MINIMUM = 1000, 3
+BROWN, HMM = "brown", "hmm"
+METHODS = (BROWN, HMM)
+_SEED = 0
 _SAVE_EVERY = 20.0  # seconds
+
+Finish = Callable[[Clusters], Clusters]
 
 
 class Watcher:
@@ -32,68 +41,143 @@ class Watcher:
     def progress(self, what: str, done: int, total: int | None) -> None:
         """How far it is with something."""
 
+    def resumable(self, checkpoint: Path) -> None:
+        """From here on a run can go on from this file."""
+
 
 @dataclass
 class Clustering:
     """Clusters, and how they came about.
 
-    sentences, tokens: of the corpora. covered: the tokens whose words were kept, those not too rare. pairs: of kept words.
-    information: the mutual information of the clusters of a pair, in bits; of_words: that of the words themselves.
+    sentences, tokens: of the corpora. covered: the tokens whose words were kept, those not too rare.
+
+    Of Brown clusters: pairs, those of kept words; information, the mutual information of the clusters of a pair, as they are written,
+    in bits; of_words, that of the words themselves. Of hidden Markov clusters: hidden, the model, which has also the soft ones.
     """
 
     clusters: Clusters
     sentences: int
     tokens: int
     covered: int
-    pairs: int
-    information: float
-    of_words: float
+    pairs: int = 0
+    information: float = 0.0
+    of_words: float = 0.0
+    hidden: HiddenClusters | None = None
 
 
 def cluster(
-    corpora: Iterable[SourceLike],
+    corpora: SourceLike | Iterable[SourceLike],
     output: str | Path | None = None,
     *,
-    clusters: int = CLUSTERS,
+    method: str = BROWN,
+    clusters: int | None = None,
     minimum: int = MINIMUM,
     by: str = NEIGHBOURS,
     format: str | None = None,
     resume: bool = False,
     watcher: Watcher | None = None,
-    finish: Callable[[Clusters], Clusters] = lambda clusters: clusters,
+    finish: Finish = lambda clusters: clusters,
 ) -> Clustering:
-    """Brown clusters of the words of corpora, written to a file if `output` is given.
+    """Clusters of the words of corpora, written to a file if `output` is given.
 
-    corpora: paths, "-", or open files; see `count_corpus`, also for `by` and `format`. clusters: how many. minimum: a word that is
-    rarer is left out, as are its pairs. While it runs, the merges so far are kept beside `output` in a file whose name ends
-    in `.checkpoint`; with `resume` a run that was stopped reads the corpora again, goes on from there, and gives the same bytes
-    as an unbroken one. finish: what is done to the clusters before they are written. See `brown_merges` for what is guaranteed.
+    corpora: one or several of paths, "-", or open files; see `count_corpus`, also for `by` and `format`. method: Brown's algorithm
+    (`brown_merges`), or "hmm": a hidden Markov model that begins with tags (`split_merge`), for neighbours only. clusters: how many
+    at most; CLUSTERS, of hmm STATES, and no fewer than there are tags. minimum: a word that is rarer is left out, as are its pairs.
+    finish: what is done to the bit strings before they are written.
+
+    While it runs, what is known so far (the merges, or after every round the model) is kept beside `output` in a file whose name
+    ends in `.checkpoint`; with `resume` a run that was stopped reads the corpora again, goes on from there, and gives the same bytes
+    as an unbroken one.
     """
-    if clusters < 1 or minimum < 1:
-        raise InputError(
-            f"{clusters} clusters of words that occur {minimum} times", expected="1 or more of both"
-        )
+    if method not in METHODS:
+        raise InputError(f"method {method!r}", expected=f"one of {', '.join(METHODS)}")
+    if method == HMM and by != NEIGHBOURS:
+        raise InputError(f"pairs of {by!r}", expected=f"{NEIGHBOURS}: it is them that follow each other")
+    wanted = (CLUSTERS if method == BROWN else STATES) if clusters is None else clusters
+    for number, name in ((wanted, "clusters"), (minimum, "minimum")):
+        if not isinstance(number, int | np.integer) or number < 1:
+            raise InputError(f"{name}: {number!r}", expected="a whole number, 1 or more")
     target = None if output is None or str(output) == "-" else Path(output)
     if target is not None and not target.parent.is_dir():
         raise InputError("no such folder", file=str(target.parent))
     if target is not None and target.is_dir():
         raise InputError("a folder", expected="a file for the clusters", file=str(target))
+    sources = _sources(corpora)
     watcher = watcher or Watcher()
-    counter = PairCounter()
-    for corpus in corpora:
-        count_corpus(corpus, counter, by=by, format=format, tell=watcher.progress)
-    counts = counter.counts(minimum)
-    if not counts.words:
-        found = f"no word occurs {minimum} times or more" if counter.tokens else "no words"
-        raise InputError(found, expected="more text")
-    checkpoint = None if target is None else Path(f"{target}.checkpoint")
-    merges = _merges(counts, clusters, checkpoint, resume, watcher)
-    names = final_clusters(merges, len(counts.words), clusters)
-    result = finish(_named(counts, names, merges))
+    kept = _Kept(None if target is None else Path(f"{target}.checkpoint"), resume, watcher)
+    if method == BROWN:
+        counter = PairCounter()
+        for source in sources:
+            count_corpus(source, counter, by=by, format=format, tell=watcher.progress)
+        counts = counter.counts(minimum)
+        _check_words(len(counts.words), counter.tokens, minimum, sources)
+        result = _brown(counter, counts, wanted, kept, finish)
+    else:
+        text = read_tagged(sources, minimum, format=format, tell=watcher.progress)
+        _check_words(len(text.words), len(text.tokens), minimum, sources)
+        result = _hidden(text, wanted, kept, finish)
     if output is not None:
-        write_clusters(result, output)
-    if checkpoint is not None:
-        checkpoint.unlink(missing_ok=True)
+        write_clusters(result.clusters, output)
+    if kept.path is not None:
+        kept.path.unlink(missing_ok=True)
+    return result
+
+
+def _sources(corpora: SourceLike | Iterable[SourceLike]) -> list[SourceLike]:
+    if isinstance(corpora, str | Path):
+        return [corpora]
+    return [cast(BinaryIO, corpora)] if hasattr(corpora, "read") else list(corpora)
+
+
+def _check_words(words: int, tokens: int, minimum: int, sources: list[SourceLike]) -> None:
+    """InputError, if there is nothing to cluster."""
+    if words:
+        return
+    found = f"no word occurs {minimum} times or more" if tokens else "no words"
+    names = [source_name(source) for source in sources]
+    if len(names) > 1:
+        names = [f"{names[0]} and {len(names) - 1} more"]
+    raise InputError(found, expected="more text", file=names[0] if names else None)
+
+
+@dataclass
+class _Kept:
+    """Where a run keeps what it knows; nowhere, if path is None."""
+
+    path: Path | None
+    resume: bool
+    watcher: Watcher
+
+    def load(self, print_: str) -> Arrays | None:
+        """What a run that was stopped has kept, if one is to go on."""
+        if self.resume and self.path is not None and self.path.exists():
+            arrays = load_checkpoint(self.path, print_)
+            self.watcher.resumable(self.path)
+            return arrays
+        if self.resume:
+            self.watcher.note("no checkpoint to go on from: starting anew")
+        return None
+
+    def save(self, arrays: Arrays, print_: str) -> None:
+        """In place of what was kept before."""
+        if self.path is not None:
+            save_checkpoint(self.path, arrays, print_)
+            self.watcher.resumable(self.path)
+
+
+def _brown(
+    counter: PairCounter, counts: PairCounts, clusters: int, kept: _Kept, finish: Finish
+) -> Clustering:
+    """Clusters by Brown's algorithm."""
+    words = len(counts.words)
+    if words < clusters:
+        kept.watcher.note(
+            f"only {words:,} different word{'s' * (words != 1)} for {clusters:,} clusters: each is a cluster of its own"
+        )
+    merges = _merges(counts, clusters, kept)
+    result = finish(_named(counts, final_clusters(merges, words, clusters), merges))
+    numbers = {bits: number for number, bits in enumerate(sorted(set(result.bits.values())))}
+    names = np.array([numbers[result.bits[word.decode()]] for word in counts.words], np.int64)
     return Clustering(
         result,
         counter.sentences,
@@ -101,36 +185,32 @@ def cluster(
         int(counts.occurrences.sum()),
         int(counts.numbers.sum()),
         mutual_information(counts, names),
-        mutual_information(counts, np.arange(len(counts.words))),
+        mutual_information(counts, np.arange(words)),
     )
 
 
-def _merges(
-    counts: PairCounts, clusters: int, checkpoint: Path | None, resume: bool, watcher: Watcher
-) -> NDArray[np.int32]:
+def _merges(counts: PairCounts, clusters: int, kept: _Kept) -> NDArray[np.int32]:
     """All merges, by way of checkpoints."""
-    done = None
-    print_ = fingerprint(counts, clusters)
-    if resume and checkpoint is not None and checkpoint.exists():
-        done = load_merges(checkpoint, print_)
-        watcher.note(f"going on after {len(done):,} of {len(counts.words) - 1:,} merges")
-    elif resume:
-        watcher.note("no checkpoint to go on from: starting anew")
+    print_ = fingerprint((BROWN, clusters), counts.words, counts[1:])
+    loaded = kept.load(print_)
+    done = None if loaded is None else loaded["merges"]
+    if done is not None:
+        kept.watcher.note(f"going on after {len(done):,} of {len(counts.words) - 1:,} merges")
     saved, found = monotonic(), np.empty((0, 2), np.int32)
 
     def tell(merges: NDArray[np.int32], k: int) -> None:
         nonlocal saved, found
         found = merges[:k]
-        watcher.progress("merging", k, len(merges))
-        if checkpoint is not None and monotonic() - saved > _SAVE_EVERY:
-            save_merges(checkpoint, found, print_)
+        kept.watcher.progress("merging", k, len(merges))
+        if monotonic() - saved > _SAVE_EVERY:
+            kept.save({"merges": found}, print_)
             saved = monotonic()
 
     try:
         return brown_merges(counts, clusters, done=done, tell=tell)
     except (KeyboardInterrupt, SystemExit):
-        if checkpoint is not None and len(found):
-            save_merges(checkpoint, found, print_)
+        if len(found):
+            kept.save({"merges": found}, print_)
         raise
 
 
@@ -140,3 +220,32 @@ def _named(counts: PairCounts, names: NDArray[np.int64], merges: NDArray[np.int3
     texts = [word.decode() for word in counts.words]
     bits = {text: strings[name] for text, name in zip(texts, names.tolist(), strict=True)}
     return Clusters(bits, dict(zip(texts, counts.occurrences.tolist(), strict=True)))
+
+
+def _hidden(text: TaggedText, states: int, kept: _Kept, finish: Finish) -> Clustering:
+    """The hard clusters of a hidden Markov model, by way of checkpoints."""
+    print_ = fingerprint(
+        (HMM, states, ITERATIONS, _SEED, text.tag_names),
+        (word.encode() for word in text.words),
+        (text.occurrences, text.tokens, text.sentences, text.tags),
+    )
+    loaded, done = kept.load(print_), None
+    if loaded is not None:
+        model = HiddenMarkov(**{name: loaded[name] for name in HiddenMarkov._fields})
+        done = Fitted(model, loaded["bits"].tobytes().decode().split())
+        kept.watcher.note(f"going on with {len(done.bits):,} of {states:,} states")
+
+    def keep(fitted: Fitted) -> None:
+        bits = np.frombuffer(" ".join(fitted.bits).encode(), np.uint8)
+        kept.save({**fitted.model._asdict(), "bits": bits}, print_)
+
+    hidden = split_merge(
+        text, states, iterations=ITERATIONS, seed=_SEED, done=done, keep=keep, tell=kept.watcher.progress
+    )
+    return Clustering(
+        finish(hidden.hard()),
+        len(text.sentences) - 1,
+        len(text.tokens),
+        int(text.occurrences.sum()),
+        hidden=hidden,
+    )

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from arcwise.clusters.brown import brown_merges
-from arcwise.clusters.corpora import block_tokens, is_text, text_tokens
 from arcwise.clusters.files import Clusters
 from arcwise.clusters.hidden_markov import (
     Expected,
@@ -22,33 +22,23 @@ from arcwise.clusters.hidden_markov import (
     posteriors,
 )
 from arcwise.clusters.hierarchy import bit_strings
-from arcwise.clusters.pairs import PairCounter, PairCounts
+from arcwise.clusters.pairs import PairCounts
+from arcwise.clusters.tagged_text import MOST_TAGS, TaggedText
 from arcwise.errors import InputError
-from arcwise.treebank.block import UPOS
-from arcwise.treebank.reading import BlockReader
-from arcwise.treebank.sources import Source, SourceLike
 
 STATES, ITERATIONS = 64, 5
 _NOISE = 0.05
 _LONGEST = 256  # words that are looked at together
+_PIECE = 1 << 16  # words between two looks at what else is going on
 
 Tell = Callable[[str, int, int | None], None]
 
 
-@dataclass
-class TaggedText:
-    """Text as numbers.
+class Fitted(NamedTuple):
+    """A model after some rounds, and the bit strings of its states."""
 
-    words, occurrences: those kept, the most frequent first; all others have the number len(words). tokens, sentences: see
-    `hidden_markov.expect`. tags: of the tokens, numbers of tag_names, -1 where there is none.
-    """
-
-    words: list[str]
-    occurrences: NDArray[np.int64]
-    tokens: NDArray[np.int32]
-    sentences: NDArray[np.int64]
-    tags: NDArray[np.int32]
-    tag_names: list[str]
+    model: HiddenMarkov
+    bits: list[str]
 
 
 @dataclass
@@ -56,7 +46,7 @@ class HiddenClusters:
     """A hidden Markov model as clusters.
 
     bits: of every state. expected: how often the words of the text come from their states, as model.gives. numbers: of the
-    words kept; occurrences: of these. likelihood: the logarithm of that of the text.
+    words kept; occurrences: of these. tags: how many it began with. likelihood: the logarithm of that of the text.
     """
 
     model: HiddenMarkov
@@ -64,6 +54,7 @@ class HiddenClusters:
     expected: NDArray[np.float64]
     numbers: dict[str, int]
     occurrences: NDArray[np.int64]
+    tags: int
     likelihood: float
 
     def hard(self) -> Clusters:
@@ -86,59 +77,14 @@ class HiddenClusters:
         return posteriors(self.model, np.array([self.numbers.get(word, rare) for word in words], np.int32))
 
 
-def read_tagged(
-    corpora: Iterable[SourceLike], minimum: int, *, format: str | None = None, tell: Tell | None = None
-) -> TaggedText:
-    """Text and treebanks as numbers, all in memory; words that are rarer than `minimum` are one word."""
-    counter, tell = PairCounter(), tell or (lambda name, done, total: None)
-    pieces: list[NDArray[np.int64]] = []
-    tags: list[NDArray[np.int32]] = []
-    names: dict[str, int] = {}
-    for corpus in corpora:
-        opened = Source(corpus)
-        try:
-            if is_text(opened, format):
-                for tokens in text_tokens(opened, counter):
-                    pieces.append(tokens)
-                    tags.append(np.full(len(tokens), -1, np.int32))
-                    tell(opened.name, opened.bytes_read, opened.bytes_total)
-                continue
-            for block in BlockReader(opened, format=format, check_trees=False):
-                tokens = block_tokens(block, counter)
-                found = [
-                    -1 if tag == "_" else names.setdefault(tag, len(names)) for tag in block.column(UPOS)
-                ]
-                ends = block.words[1:]
-                pieces.append(tokens)
-                tags.append(np.insert(np.array(found, np.int32), ends, -1))
-                tell(opened.name, opened.bytes_read, opened.bytes_total)
-        finally:
-            opened.close()
-    counts, kinds = counter.counts(minimum), counter.words
-    rank = np.full(len(kinds) + 1, len(counts.words), np.int32)
-    places = {word: number for number, word in enumerate(kinds)}
-    rank[[places[word] for word in counts.words]] = np.arange(len(counts.words))
-    whole, whole_tags = np.concatenate([np.empty(0, np.int64), *pieces]), np.concatenate([[], *tags])
-    is_word = whole >= 0
-    begins = np.flatnonzero(is_word & np.concatenate([[True], ~is_word])[:-1])
-    starts = np.append(np.cumsum(is_word)[begins] - 1, np.count_nonzero(is_word)).astype(np.int64)
-    sentences = np.concatenate([np.arange(a, b, _LONGEST) for a, b in pairwise(starts)] + [starts[-1:]])
-    return TaggedText(
-        [word.decode() for word in counts.words],
-        counts.occurrences,
-        rank[whole[is_word]],
-        sentences.astype(np.int64),
-        whole_tags[is_word].astype(np.int32),
-        list(names),
-    )
-
-
 def split_merge(
     text: TaggedText,
     states: int = STATES,
     *,
     iterations: int = ITERATIONS,
     seed: int = 0,
+    done: Fitted | None = None,
+    keep: Callable[[Fitted], None] | None = None,
     tell: Tell | None = None,
 ) -> HiddenClusters:
     """Clusters of the words of a text: the states of a hidden Markov model that begins with its tags.
@@ -151,82 +97,146 @@ def split_merge(
 
     Bit strings begin with those of the tags, merged by Brown's algorithm, and go on with the splits. The same seed gives the same
     clusters.
+
+    keep(fitted) is called with the first model and whenever states have been split; with such a one as `done` a run goes on from
+    there, and finds the same clusters to the last bit. tell("fitting", words read, words to read) is called now and then.
     """
     if states < 1 or iterations < 1:
         raise InputError(f"{states} states, {iterations} iterations", expected="1 or more of both")
+    if states > MOST_TAGS:
+        raise InputError(f"{states:,} states", expected=f"{MOST_TAGS:,} at most")
     if not (text.tags >= 0).any():
         raise InputError(
             "no word has a tag", expected="a treebank, or text tagged by `arcwise parse`, to begin with"
         )
-    rng, tell = np.random.default_rng(seed), tell or (lambda what, done, total: None)
-    model, bits = _tag_model(text), _tag_bits(text)
-    model, counts = _fit(model, text, iterations)
-    while len(bits) < states:
-        tell("splitting states", len(bits), states)
-        # As many as are asked for, and no more than half of the splits.
-        keep = min(states - len(bits), (len(bits) + 1) // 2)
-        model, counts = _fit(_split(model, rng), text, iterations)
-        of_state = np.bincount(model.states, counts.given, len(model.first))
-        shares = of_state / np.maximum(np.repeat(of_state.reshape(-1, 2).sum(axis=1), 2), 1e-300)
-        losses = np.zeros(len(bits))
-        merge_losses(model, text.tokens, text.sentences, shares, losses)
-        kept = np.zeros(len(bits), np.bool_)
-        kept[np.argsort(-losses, kind="stable")[:keep]] = True
-        model, bits = _merged(model, counts, kept, bits)
-        model, counts = _fit(model, text, iterations)
+    tell, keep = tell or (lambda what, done, total: None), keep or (lambda fitted: None)
+    begin = len(text.tag_names if done is None else done.bits)
+    passes = (0 if done else iterations) + _rounds(begin, states) * (2 * iterations + 2) + 1
+    reader = _Reader(text, passes, tell)
+    if done is None:
+        model, bits = _tag_model(text, reader)
+        done = Fitted(_fit(model, reader, iterations), bits)
+        keep(done)
+    while len(done.bits) < states:
+        done = _split_and_merge(done, states, reader, iterations, seed)
+        keep(done)
+    counts = reader.expect(done.model)
     numbers = {word: number for number, word in enumerate(text.words)}
-    return HiddenClusters(model, bits, counts.given, numbers, text.occurrences, float(counts.likelihood[0]))
+    return HiddenClusters(
+        done.model, done.bits, counts.given, numbers, text.occurrences, len(text.tag_names), float(counts.likelihood[0])
+    )  # fmt: skip
 
 
-def _fit(model: HiddenMarkov, text: TaggedText, iterations: int) -> tuple[HiddenMarkov, Expected]:
-    """The model after so many rounds of expectation maximisation, and what it expects."""
-    for _ in range(iterations):
+class _Reader:
+    """A text that is read again and again: in pieces, so that an interrupt is soon heard, and always the same ones."""
+
+    def __init__(self, text: TaggedText, passes: int, tell: Tell) -> None:
+        self._tokens, self._tell = text.tokens, tell
+        self._done, self._total = 0, passes * len(text.tokens)
+        starts = text.sentences
+        long = np.flatnonzero(np.diff(starts) > _LONGEST)
+        parts = [np.arange(starts[i], starts[i + 1], _LONGEST) for i in long]
+        self._sentences = np.unique(np.concatenate([starts, *parts]))
+        cuts = np.searchsorted(self._sentences, np.arange(0, len(text.tokens), _PIECE))
+        self._cuts = np.unique(np.append(cuts, len(self._sentences) - 1)).tolist()
+
+    def pieces(self) -> Iterator[NDArray[np.int64]]:
+        """Where the sentences begin, and the last of the piece ends."""
+        for begin, end in pairwise(self._cuts):
+            yield self._sentences[begin : end + 1]
+
+    def expect(self, model: HiddenMarkov) -> Expected:
+        """The expected counts of the text."""
         counts = no_counts(model)
-        expect(model, text.tokens, text.sentences, counts)
-        model = estimate(counts, model.starts, model.states)
-    counts = no_counts(model)
-    expect(model, text.tokens, text.sentences, counts)
-    return model, counts
+        for piece in self.pieces():
+            expect(model, self._tokens, piece, counts)
+            self._progress(piece)
+        return counts
+
+    def merge_losses(self, model: HiddenMarkov, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What is lost if two states that were one are merged."""
+        losses = np.zeros(len(shares) // 2)
+        for piece in self.pieces():
+            merge_losses(model, self._tokens, piece, shares, losses)
+            self._progress(piece)
+        return losses
+
+    def _progress(self, piece: NDArray[np.int64]) -> None:
+        self._done += int(piece[-1] - piece[0])
+        self._tell("fitting", self._done, self._total)
 
 
-def _tag_model(text: TaggedText) -> HiddenMarkov:
+def _more(now: int, states: int) -> int:
+    """How many states a round adds: as many as are asked for, and no more than half of the splits."""
+    return min(states - now, (now + 1) // 2)
+
+
+def _rounds(now: int, states: int) -> int:
+    rounds = 0
+    while now < states:
+        now += _more(now, states)
+        rounds += 1
+    return rounds
+
+
+def _split_and_merge(done: Fitted, states: int, reader: _Reader, iterations: int, seed: int) -> Fitted:
+    """One round. Its noise depends on the seed and on how many states there are, not on earlier rounds."""
+    rng = np.random.default_rng((seed, len(done.bits)))
+    model = _fit(_split(done.model, rng), reader, iterations)
+    counts = reader.expect(model)
+    of_state = np.bincount(model.states, counts.given, len(model.first))
+    shares = of_state / np.maximum(np.repeat(of_state.reshape(-1, 2).sum(axis=1), 2), 1e-300)
+    losses = reader.merge_losses(model, shares)
+    kept = np.zeros(len(losses), np.bool_)
+    kept[np.argsort(-losses, kind="stable")[: _more(len(losses), states)]] = True
+    model, bits = _merged(model, counts, kept, done.bits)
+    return Fitted(_fit(model, reader, iterations), bits)
+
+
+def _fit(model: HiddenMarkov, reader: _Reader, iterations: int) -> HiddenMarkov:
+    """The model after so many rounds of expectation maximisation."""
+    for _ in range(iterations):
+        model = estimate(reader.expect(model), model.starts, model.states)
+    return model
+
+
+def _tag_model(text: TaggedText, reader: _Reader) -> tuple[HiddenMarkov, list[str]]:
+    """The model of the tags, and their bit strings."""
     words, tags = len(text.words) + 1, len(text.tag_names)
-    tagged = text.tags >= 0
-    seen = np.zeros((words, tags))
-    np.add.at(seen, (text.tokens[tagged], text.tags[tagged]), 1)
+    first, moves, seen = np.zeros(tags), np.zeros((tags, tags)), np.zeros((words, tags))
+    for piece in reader.pieces():
+        here = slice(piece[0], piece[-1])
+        tagged, begins = text.tags[here] >= 0, piece[:-1] - piece[0]
+        np.add.at(seen, (text.tokens[here][tagged], text.tags[here][tagged]), 1)
+        np.add.at(first, text.tags[here][begins][tagged[begins]], 1)
+        follows = tagged & np.roll(tagged, 1)
+        follows[begins] = False
+        second = np.flatnonzero(follows)
+        np.add.at(moves, (text.tags[here][second - 1], text.tags[here][second]), 1)
     once = seen[seen.sum(axis=1) == 1].sum(axis=0) + seen[-1] + 1e-3 * seen.sum(axis=0)
     unknown = seen.sum(axis=1) == 0
     seen[unknown] = once / once.sum()
     seen[-1] += once / once.sum()
-    totals = np.bincount(text.tokens, minlength=words)
+    totals = np.append(text.occurrences, len(text.tokens) - text.occurrences.sum())
     seen *= (np.maximum(totals, 1) / seen.sum(axis=1))[:, None]
     can = seen > 0
     starts = np.concatenate([[0], np.cumsum(can.sum(axis=1))]).astype(np.int64)
-    first, moves = np.zeros(tags), np.zeros((tags, tags))
-    begins = text.sentences[:-1]
-    np.add.at(first, text.tags[begins][tagged[begins]], 1)
-    inner = np.ones(len(text.tags), np.bool_)
-    inner[begins] = False
-    second = np.flatnonzero(inner & tagged & np.roll(tagged, 1))
-    np.add.at(moves, (text.tags[second - 1], text.tags[second]), 1)
     counts = Expected(first, moves, seen[can], np.zeros(1))
-    return estimate(counts, starts, np.nonzero(can)[1].astype(np.int32))
+    model = estimate(counts, starts, np.nonzero(can)[1].astype(np.int32))
+    return model, _tag_bits(text.tag_names, moves)
 
 
-def _tag_bits(text: TaggedText) -> list[str]:
+def _tag_bits(names: list[str], moves: NDArray[np.float64]) -> list[str]:
     """The bit strings of the tags: a tree of them, by the tags that follow them."""
-    tags = len(text.tag_names)
-    inner = np.ones(len(text.tags), np.bool_)
-    inner[text.sentences[:-1]] = False
-    second = np.flatnonzero(inner & (text.tags >= 0) & (np.roll(text.tags, 1) >= 0))
-    pairs, numbers = np.unique(
-        text.tags[second - 1].astype(np.int64) * tags + text.tags[second], return_counts=True
-    )
-    names = [name.encode() for name in text.tag_names]
+    first, second = np.nonzero(moves)
     counts = PairCounts(
-        names, np.zeros(tags, np.int64), pairs // tags, pairs % tags, numbers.astype(np.int64)
+        [name.encode() for name in names],
+        np.zeros(len(names), np.int64),
+        first,
+        second,
+        moves[first, second].astype(np.int64),
     )
-    return bit_strings(brown_merges(counts, tags), tags)
+    return bit_strings(brown_merges(counts, len(names)), len(names))
 
 
 def _split(model: HiddenMarkov, rng: np.random.Generator) -> HiddenMarkov:

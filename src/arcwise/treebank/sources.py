@@ -33,6 +33,13 @@ def describe(error: OSError | ValueError) -> str:
     return str(getattr(error, "strerror", None) or error).lower()
 
 
+def source_name(source: SourceLike) -> str:
+    """What messages call a source."""
+    if isinstance(source, str | Path):
+        return "<stdin>" if str(source) == "-" else str(source)
+    return str(getattr(source, "name", "<file>"))
+
+
 class Source:
     """An open file that is read once, from its beginning to its end.
 
@@ -45,14 +52,13 @@ class Source:
         self.bytes_total: int | None = None
         self._begun: tuple[bytes, Iterator[bytes]] | None = None
         self._owned = isinstance(source, str | Path) and str(source) != "-"
+        self.name = source_name(source)
         if isinstance(source, str | Path):
-            self.name = "<stdin>" if str(source) == "-" else str(source)
             try:
                 self._file = open(source, "rb") if self._owned else sys.stdin.buffer  # noqa: SIM115
             except (OSError, ValueError) as error:
                 raise InputError(f"cannot read it: {describe(error)}", file=self.name) from None
         else:
-            self.name = str(getattr(source, "name", "<file>"))
             self._file = source
         try:
             status = os.fstat(self._file.fileno())
