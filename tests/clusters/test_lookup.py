@@ -21,6 +21,7 @@ from arcwise.clusters.lookup import (
     NO_CLUSTERS,
     Arrays,
     ClusterTable,
+    bits_of_words,
     cluster_arrays,
     cluster_table,
     find_cluster,
@@ -98,6 +99,9 @@ def test_lookup(entries: dict[str, tuple[str, int]], others: list[str], cut: str
     names = [plain(clusters, cut, word) for word in words]
     found = [find(table, word) for word in words]
     assert [row < 0 for row in found] == [name is None for name in names]
+    assert bits_of_words(clusters.bits, words) == {
+        word: name[ALL_BITS] for word, name in zip(words, names, strict=True) if name is not None
+    }
     for grain in (FEW_BITS, MORE_BITS, ALL_BITS):
         kinds = sorted(
             {name[grain] for bits in clusters.bits.values() for name in [cut_off(clusters, cut, bits)]}

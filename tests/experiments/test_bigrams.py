@@ -9,7 +9,7 @@ import pytest
 
 from arcwise.clusters.files import Clusters
 from arcwise.errors import InputError
-from arcwise.experiments.bigrams import bigrams, measure
+from arcwise.experiments.bigrams import bigrams, classes, measure
 
 BITS = {
     "the": "00000000",
@@ -83,6 +83,10 @@ def test_words_without_a_cluster_are_one_class(bank: Path) -> None:
     assert frequencies["8 bits"].tolist() == [2, 1, 0, 0, 0], "cat-the, and dog-a, which is dog-The"
     assert rows["8 bits"]["unseen, %"] == 60
     assert rows["8 bits"]["unseen or no cluster, %"] == 100
+
+
+def test_lower_case_is_that_of_the_parser() -> None:
+    assert classes(Clusters({"été": "0110", "ａ": "0111"}, {}), {"ÉTÉ", "Ａ"}, 3) == {"ÉTÉ": "011", "Ａ": ""}
 
 
 def test_no_arcs(tmp_path: Path) -> None:

@@ -244,10 +244,15 @@ def test_clusters_that_cannot_be_read(tmp_path: Path) -> None:
 def test_what_is_told_of_clusters(tmp_path: Path) -> None:
     """A word has the cluster of its lower case, not that of another word with the same one."""
     rows = [f"{k}\t{form}\t_\tX\t_\t_\t{k - 1}\tdep\t_\t_\n" for k, form in enumerate(
-        ("Paris", "PARIS", "paris", "the", "The", "unknown", "ÉTÉ"), 1)]  # fmt: skip
+        ("Paris", "PARIS", "paris", "the", "The", "unknown", "ÉTÉ", "Ａ"), 1)]  # fmt: skip
     sentences = list(read_string("".join(rows) + "\n"))
     few, many = "most words have none: are the clusters of the treebank's language", "of the words of the"
-    for words, share in ((["Paris", "the", "été"], 4), (["Paris"], 1), (["the", "paris"], 5), (["x"], 0)):
+    for words, share in (
+        (["Paris", "the", "été", "ａ"], 4),
+        (["Paris"], 1),
+        (["the", "paris"], 5),
+        (["x"], 0),
+    ):
         found = Clusters(dict.fromkeys(words, "01"), dict.fromkeys(words, 3))
         write_clusters(found, tmp_path / "clusters.tsv")
         forms = sentences[0].forms[1:]

@@ -5,7 +5,7 @@ Of a clustering a model keeps a 64-bit key for every word and the number of its 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +15,15 @@ from arcwise.clusters.files import Clusters
 from arcwise.clusters.hierarchy import equal_frequency, fixed_prefixes
 from arcwise.errors import InputError
 from arcwise.features.hash_table import FIRST_NUMBER, UNKNOWN, HashTable, find_key, hash_table
-from arcwise.features.letters import ALPHABET, LONGEST_WORD, Alphabet, letters_key, letters_of, lower_letters
+from arcwise.features.letters import (
+    ALPHABET,
+    LONGEST_WORD,
+    Alphabet,
+    letters_key,
+    letters_of,
+    lower_case,
+    lower_letters,
+)
 from arcwise.kernels import kernel
 
 # What is known of a word's cluster: the first bits of its string, some more of them, and the whole string.
@@ -95,6 +103,24 @@ def word_key(word: str) -> int:
     """The key of a word."""
     data, letters = np.frombuffer(word.encode(), np.uint8), np.empty(LONGEST_WORD, np.int32)
     return int(letters_key(letters, letters_of(data, 0, len(data), letters)))
+
+
+def bits_of_words(bits: Mapping[str, str], words: Iterable[str]) -> dict[str, str]:
+    """The bit strings of words, or of their lower case, as `find_cluster` finds them, without those that have none.
+
+    >>> bits_of_words({"the": "00", "Paris": "1"}, ["The", "PARIS", "Paris"])
+    {'The': '00', 'Paris': '1'}
+    """
+    known: dict[str, str] = {}
+    for word, string in bits.items():
+        known.setdefault(word[-LONGEST_WORD:], string)
+    found = {}
+    for word in words:
+        end = word[-LONGEST_WORD:]
+        known_as = end if end in known else lower_case(end)
+        if known_as in known:
+            found[word] = known[known_as]
+    return found
 
 
 @kernel

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from arcwise.clusters.corpora import arcs
 from arcwise.clusters.files import Clusters
+from arcwise.clusters.lookup import bits_of_words
 from arcwise.errors import InputError
 from arcwise.experiments.tables import Count, Rows
 from arcwise.treebank.block import FORM
@@ -47,8 +48,8 @@ def classes(clusters: Clusters, words: set[str], length: int | None) -> dict[str
     """
     if length is None:
         return {word: word for word in words}
-    bits = clusters.bits
-    return {word: bits.get(word, bits.get(word.lower(), _NONE))[:length] for word in words}
+    found = bits_of_words(clusters.bits, words)
+    return {word: found.get(word, _NONE)[:length] for word in words}
 
 
 def measure(train: Path, dev: Path, clusters: Clusters) -> tuple[Rows, Frequencies]:

@@ -32,7 +32,6 @@ from arcwise.treebank.block import Block
 from arcwise.treebank.reading import read_blocks, read_conllu
 from arcwise.treebank.sentence import Sentence
 
-EPOCHS = 6
 FREQUENT = Options().frequent
 ORDERS: dict[str, dict[str, Any]] = {"1st": {}, "2nd": {"search": "dual-grandchild"}}
 METRICS = ("UAS", "LAS")
@@ -68,9 +67,7 @@ class Case(NamedTuple):
 class Parsers:
     """The parsers of the treebank in a folder, and of the clusters in a file. models: the folder that they are kept in."""
 
-    def __init__(
-        self, treebank: Path, clusters: Path, models: Path, epochs: int = EPOCHS, jobs: int = 1
-    ) -> None:
+    def __init__(self, treebank: Path, clusters: Path, models: Path, epochs: int, jobs: int = 1) -> None:
         self.name = treebank.resolve().name
         self._clusters, self._models, self._epochs, self._jobs = clusters, models, epochs, jobs
         train, dev, _ = treebank_files(treebank)

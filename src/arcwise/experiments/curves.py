@@ -13,7 +13,6 @@ from arcwise.experiments.cluster_models import ALL, METRICS, MODELS, ORDERS, SAM
 from arcwise.experiments.tables import Rows, markdown
 from arcwise.experiments.trained_models import Tell, growing
 
-SIZES = (1000, 2000, 4000, 8000)
 TAGGERS = {"tagger on all": ALL, "tagger on as many": SAME}
 COLUMNS = [f"{metric}, {tagger}, {model}" for metric in METRICS for tagger in TAGGERS for model in MODELS]
 

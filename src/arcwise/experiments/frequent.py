@@ -12,7 +12,6 @@ from arcwise.experiments.tables import Rows
 from arcwise.experiments.trained_models import Tell, growing
 from arcwise.features.attributes import EVERY
 
-WORDS = (100, 200, 400, 800, 1600)
 _NO_LIMIT = "every word"
 # Where only the N most frequent words are seen: everywhere, without and with clusters, as in the thesis; or only beside clusters, as
 # `arcwise train` has it.
@@ -22,7 +21,7 @@ COLUMNS = [f"{metric}, {order}{limited}" for metric in METRICS for order in ORDE
 
 
 def frequent(
-    parsers: Parsers, words: Collection[int] = WORDS, jobs: int = 1, tell: Tell = lambda share: None
+    parsers: Parsers, words: Collection[int], jobs: int = 1, tell: Tell = lambda share: None
 ) -> Iterator[Rows]:
     """The rows that are ready, one for each number of words and one without a limit, whenever one more is."""
     limits = {**{str(number): number for number in words}, _NO_LIMIT: EVERY}

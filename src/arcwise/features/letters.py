@@ -73,6 +73,15 @@ def lower_letters(letters: NDArray[np.int32], count: int, alphabet: Alphabet) ->
             letters[i] = alphabet.lower[letters[i]]
 
 
+def lower_case(word: str) -> str:
+    """As `lower_letters` has it.
+
+    >>> lower_case("ÉTÉ"), lower_case("Ａ")
+    ('été', 'Ａ')
+    """
+    return "".join(chr(ALPHABET.lower[ord(letter)]) if ord(letter) < _CASED else letter for letter in word)
+
+
 @kernel
 def kind_of(code: int, alphabet: Alphabet) -> int:
     """Of a letter."""

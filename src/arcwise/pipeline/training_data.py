@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 import arcwise
 from arcwise.clusters.files import read_clusters
-from arcwise.clusters.lookup import Arrays, cluster_arrays, cluster_table
+from arcwise.clusters.lookup import Arrays, bits_of_words, cluster_arrays, cluster_table
 from arcwise.errors import ArcwiseError, InputError
 from arcwise.evaluation.structure import measure_structure, smallest_class
 from arcwise.features.attributes import collect_keys, vocabulary
@@ -265,8 +265,7 @@ def _read_clusters(blocks: list[Block], options: Options, note: Note) -> Arrays:
         return {}
     found = read_clusters(options.clusters)
     forms = Counter(form for block in blocks for form in block.column(FORM))
-    known = sum(often for form, often in forms.items() if {form, form.lower()} & found.bits.keys())
-    share = known / forms.total()
+    share = sum(forms[form] for form in bits_of_words(found.bits, forms)) / forms.total()
     note(f"{share:.1%} of the words of the training treebank have a cluster")
     if share < _FEW_KNOWN:
         note("most words have none: are the clusters of the treebank's language, and its words split alike?")
