@@ -42,7 +42,8 @@ def read_tagged(
 ) -> TaggedText:
     """Text and treebanks as numbers; words that are rarer than `minimum` are one word.
 
-    Corpora and errors are those of `count_corpus`. Memory: 6 bytes a word, up to 10 while it is read, beside the different words.
+    Corpora and errors are those of `count_corpus`. Memory: 6 bytes a word (10 while it is read) and 8 a sentence, beside the
+    different words.
     """
     counter, tell = PairCounter(), tell or (lambda name, done, total: None)
     tokens, tags = [np.empty(0, np.int32)], [np.empty(0, np.int16)]
