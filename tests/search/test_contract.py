@@ -11,7 +11,7 @@ from typing import Any
 import hypothesis.extra.numpy as arrays
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from arcwise import InputError, NoTreeError, Parse, decode, k_best
@@ -132,6 +132,9 @@ def same(first, second):
 @every_search
 @settings(deadline=None, max_examples=300)
 @given(S=matrices())
+@example(
+    S=np.array([[0.0, 2.0**-1031, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+)  # the smallest numbers there are
 def test_finds_the_best_tree(decoder, projective, single_root, S):
     options = {"decoder": decoder, "projective": projective, "single_root": single_root}
     scores, _ = oracle(S, single_root, projective)

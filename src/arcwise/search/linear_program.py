@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -95,7 +96,7 @@ def solve_program(parts: SecondOrder, options: ProgramOptions, integer: bool) ->
     graph, arcs, n = parts.graph, len(parts.arcs) - 1, len(parts.graph.position) - 1
     if n == 0:
         return Outcome(OPTIMAL, _NOTHING, 0.0, 0.0)
-    scaled, scale, offset = scaled_parts(parts)
+    scaled, unscaled = scaled_parts(parts)
     program = _build(scaled, options)
     z, best, bound, whole = _NOTHING, -np.inf, easy_bound(parts), False
     known: set[bytes] = (
@@ -103,9 +104,9 @@ def solve_program(parts: SecondOrder, options: ProgramOptions, integer: bool) ->
     )  # the sets of words that are cut: none is to be cut again, whatever the solver's tolerance
     while True:
         solution = program.solve(end - perf_counter())
-        bound = min(bound, solution.bound / scale + offset)
+        bound = min(bound, unscaled(solution.bound))
         if len(solution.columns) > 0:
-            best = solution.value / scale + offset
+            best = unscaled(solution.value)
             z = np.clip(solution.columns[:arcs], 0.0, 1.0)
             z = np.rint(z) if whole else z
         if solution.status == INFEASIBLE:
@@ -226,18 +227,23 @@ def _build(parts: SecondOrder, options: ProgramOptions) -> Program:
     return program
 
 
-def scaled_parts(parts: SecondOrder) -> tuple[SecondOrder, float, float]:
-    """Scores less those of the best arc into each word, times a power of two such that they are neither large nor small; that number,
-    and what was taken from every tree: solvers' tolerances are absolute.
+def scaled_parts(parts: SecondOrder) -> tuple[SecondOrder, Callable[[float], float]]:
+    """Scores less those of the best arc into each word, times a power of two such that they are neither large nor small, since
+    solvers' tolerances are absolute; and what gives the score of a tree back.
     """
     modifier = parts.graph.modifier
     best = np.full(len(parts.graph.position), -np.inf)
     np.maximum.at(best, modifier[1:], parts.arcs[1:])
     best[np.isneginf(best)] = 0.0
     parts = parts._replace(arcs=parts.arcs - best[modifier])
-    scale = 2.0 ** np.clip(_SIZE - np.frexp(size_of_scores(parts))[1], -1000, 1000)
-    arrays = {name: getattr(parts, name) * scale for name in _ARRAYS}
-    return parts._replace(**arrays), float(scale), float(best.sum())
+    shift = _SIZE - int(np.frexp(size_of_scores(parts))[1])
+    arrays = {name: np.ldexp(getattr(parts, name), shift) for name in _ARRAYS}
+
+    def unscaled(score: float) -> float:
+        with np.errstate(over="ignore"):  # a bound may be infinite
+            return float(np.ldexp(score, -shift) + best.sum())
+
+    return parts._replace(**arrays), unscaled
 
 
 def size_of_scores(parts: SecondOrder) -> float:

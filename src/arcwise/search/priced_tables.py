@@ -75,7 +75,7 @@ def price_parse(chart: PartChart, options: ProgramOptions) -> Parse:
     NoTreeError if there is no tree; InputError if none was found in time.
     """
     parts = second_order(chart.graph, {**chart.scores.tables(), "arcs": chart.arcs}, chart.single_root)
-    scaled, scale, offset = scaled_parts(parts)
+    scaled, unscaled = scaled_parts(parts)
     slack = 1e-7 * max(1.0, size_of_scores(scaled))
     source = TableSource(scaled)
     found = price_tree(source, exact=options.exact, slack=slack, seconds=options.seconds)
@@ -84,12 +84,12 @@ def price_parse(chart: PartChart, options: ProgramOptions) -> Parse:
     if found.score == -np.inf:
         raise no_tree_found(chart.place, found.status)
     score = value(parts, found.tree)
-    bound = max(score, found.bound / scale + offset)
+    bound = max(score, unscaled(found.bound))
     if found.bound <= found.score + slack or bound <= score + WHOLE * max(1.0, size_of_scores(parts)):
         bound = score
     return chart.parse(
         found.tree, score, bound,
-        status=found.status, value=found.value / scale + offset, integral=found.value > -np.inf and found.fractional == 0,
+        status=found.status, value=unscaled(found.value), integral=found.value > -np.inf and found.fractional == 0,
         fractional=found.fractional, rounds=found.rounds, arcs_added=found.arcs, added=found.added,
         parts=len(source.known.grand) + len(source.known.pair),
         cuts=found.cuts, branches=found.branches,
