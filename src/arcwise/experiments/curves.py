@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator
 from arcwise.draw.clusters import curve_picture
 from arcwise.experiments.cluster_models import ALL, METRICS, MODELS, ORDERS, SAME, Case, Parsers, with_gains
 from arcwise.experiments.tables import Rows, markdown
-from arcwise.experiments.trained_models import Tell, growing
+from arcwise.experiments.trained_models import Tell, growing, part_of
 
 TAGGERS = {"tagger on all": ALL, "tagger on as many": SAME}
 COLUMNS = [f"{metric}, {tagger}, {model}" for metric in METRICS for tagger in TAGGERS for model in MODELS]
@@ -36,11 +36,8 @@ def curves(
         order, frequent = MODELS[model]
         found: dict[str, float] = {}
         for at, (name, tagger) in enumerate(TAGGERS.items()):
-
-            def tell_of_tagger(share: float, at: int = at) -> None:
-                tell((at + share) / len(TAGGERS))
-
-            reached = parsers.accuracy(Case(int(size), tagger, order, frequent), tell_of_tagger)
+            case = Case(int(size), tagger, order, frequent)
+            reached = parsers.accuracy(case, part_of(tell, at, len(TAGGERS)))
             found |= {f"{metric}, {name}, {model}": value for metric, value in reached.items()}
         return found
 

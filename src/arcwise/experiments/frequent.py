@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 
 from arcwise.experiments.cluster_models import ALL, METRICS, ORDERS, WITH, Case, Parsers
 from arcwise.experiments.tables import Rows
-from arcwise.experiments.trained_models import Tell, growing
+from arcwise.experiments.trained_models import Tell, growing, part_of
 from arcwise.features.attributes import EVERY
 
 _NO_LIMIT = "every word"
@@ -30,12 +30,9 @@ def frequent(
         number = limits[row]
         found: dict[str, float] = {}
         for at, limited in enumerate(_LIMITED):
-
-            def tell_of_one(share: float, at: int = at) -> None:
-                tell((at + share) / len(_LIMITED))
-
             beside, known = (number if limited else None), (EVERY if limited == _BESIDE else number)
-            reached = parsers.accuracy(Case(parsers.sentences, ALL, order, beside, known), tell_of_one)
+            case = Case(parsers.sentences, ALL, order, beside, known)
+            reached = parsers.accuracy(case, part_of(tell, at, len(_LIMITED)))
             found |= {f"{metric}, {order}{limited}": value for metric, value in reached.items()}
         return found
 

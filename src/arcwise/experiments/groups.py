@@ -15,7 +15,7 @@ from arcwise.evaluation.attachment import accuracy
 from arcwise.experiments.greedy_repair import repair_greedily, score_labelled_arcs
 from arcwise.experiments.racing import race
 from arcwise.experiments.tables import Rows, markdown
-from arcwise.experiments.trained_models import Tell
+from arcwise.experiments.trained_models import Tell, part_of
 from arcwise.features.attributes import number_words
 from arcwise.pipeline.best_trees import repeated
 from arcwise.pipeline.constraining import constraints_of, violating
@@ -159,11 +159,8 @@ def groups(
         raise InputError("two treebanks of one name", expected="files of different names or folders")
     rows: dict[str, dict[str, float]] = {}
     for done, (name, file) in enumerate(zip(names, files, strict=True)):
-
-        def tell_all(share: float, done: int = done) -> None:
-            tell((done + share) / len(files))
-
-        found = measure(parser, file, groups, rounds, retag=retag, tell=tell_all)
+        part = part_of(tell, done, len(files))
+        found = measure(parser, file, groups, rounds, retag=retag, tell=part)
         rows = {**rows, **{f"{name}: {group}": row for group, row in found.items()}}
         yield rows
 

@@ -144,6 +144,15 @@ def growing_rows(
     return growing(dict.fromkeys(folders, 1.0), names, columns, task, jobs, tell)
 
 
+def part_of(tell: Tell, at: int, parts: int) -> Tell:
+    """Tells how much of one of so many equal parts is done.
+
+    >>> part_of(print, 1, 4)(0.5)
+    0.375
+    """
+    return lambda share: tell((at + share) / parts)
+
+
 def growing(
     work: Mapping[str, float],
     names: Collection[str],
