@@ -16,6 +16,8 @@ from __future__ import annotations
 from typing import Any
 
 import llvmlite.binding as llvm
+import numba
+import numpy as np
 from numba.core import ir
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
@@ -74,12 +76,11 @@ class _Whole(_Part):
         return self.name, "object", (self._get_compiled_object(), llvm.parse_assembly(names).as_bitcode())
 
 
-# Expressions that give an array which somebody else holds, and methods that do.
+# Expressions that give an array which somebody else holds.
 _LOOKS = (
     "getattr", "getitem", "static_getitem", "typed_getitem", "getiter", "iternext", "pair_first", "exhaust_iter", "cast", "phi",
     "build_tuple",
 )  # fmt: skip
-_VIEWS = ("reshape", "view", "ravel")
 _lean_functions: dict[Any, Any] = {}  # those of Numba's own that lean functions call: in others they count
 
 
@@ -91,8 +92,6 @@ def _only_borrows(state: Any) -> bool:
         return bool(models[type].contains_nrt_meminfo())
 
     def makes_arrays(value: Any) -> bool:
-        if value.op == "call":
-            return getattr(types[value.func.name], "typing_key", None) not in _VIEWS
         copies = value.op == "getitem" and isinstance(types[value.index.name], Array)
         return copies or value.op not in _LOOKS
 
@@ -154,3 +153,27 @@ class PartCompiler(WholeCompiler):
     """Translates what kernels call."""
 
     translate = _TranslatePart
+
+
+def try_out() -> None:
+    """Compile and run a little of everything, to see that this Numba is one that this module understands. It takes half a second.
+
+    Raises whatever goes wrong.
+    """
+
+    def looks(arrays: Any) -> Any:
+        return arrays[0][1:].sum()
+
+    def makes(count: Any) -> Any:
+        return np.ones(count), np.zeros(count)
+
+    def whole(count: Any) -> Any:
+        made = make(count)
+        return look(made), made[0]
+
+    options: dict[str, Any] = {"no_cfunc_wrapper": True, "error_model": "numpy"}
+    part = {**options, "pipeline_class": PartCompiler, "no_cpython_wrapper": True}
+    look, make = numba.njit(**part)(looks), numba.njit(**part)(makes)
+    found, ones = numba.njit(pipeline_class=WholeCompiler, nogil=True, **options)(whole)(4)
+    if found != 3.0 or not np.array_equal(ones, np.ones(4)):
+        raise RuntimeError("compiled code gives a wrong result")

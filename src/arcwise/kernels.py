@@ -1,12 +1,16 @@
-"""The one place that names Numba, beside `arcwise.compiling`, which tells it how to compile kernels.
+"""How functions become kernels. Beside this only `arcwise.compiling` (how kernels are compiled) and `arcwise.machine_code` (where
+they are kept) name Numba.
 
 A kernel is a plain function over arrays and scalars. It trusts its arguments: the function around it validates. Kernels run
 without the interpreter's lock and are compiled once per machine. Setting `NUMBA_BOUNDSCHECK=1` before the first import turns
-bounds checks on; the tests do (in a cache of their own).
+bounds checks on; the tests do. Setting `ARCWISE_PLAIN_COMPILING=1` compiles as Numba does by itself, which takes longer; so does,
+after one warning, a release of Numba that `arcwise.compiling` does not understand.
 """
 
 from __future__ import annotations
 
+import os
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from importlib.util import find_spec
@@ -15,14 +19,44 @@ from typing import Any, TypeVar, cast
 import numba
 import numba.extending
 
-from arcwise.compiling import PartCompiler, WholeCompiler
+from arcwise.errors import ArcwiseError
+from arcwise.machine_code import KeptCode
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+_settings: Any = numba.config
+if _settings.DISABLE_JIT:
+    raise ArcwiseError(
+        "NUMBA_DISABLE_JIT is set, and kernels only work compiled (their integers wrap around): unset it"
+    )
+
 _kernels: list[Any] = []
-# Nobody calls kernels from C: without the wrapper for that they compile faster. Nor are parts called from Python.
-_WHOLE: dict[str, Any] = {"pipeline_class": WholeCompiler, "no_cfunc_wrapper": True}
-_PART: dict[str, Any] = {"pipeline_class": PartCompiler, "no_cfunc_wrapper": True, "no_cpython_wrapper": True}
+# The releases of Numba that `arcwise.compiling` was tested with; it relies on their inner life.
+_TESTED = ((0, 60), (0, 68))
+
+
+def _ways_to_compile() -> tuple[dict[str, Any], dict[str, Any]]:
+    """The options of kernels that Python calls, and of those that only kernels call; empty to compile as Numba does by itself."""
+    if os.environ.get("ARCWISE_PLAIN_COMPILING"):
+        return {}, {}
+    try:
+        from arcwise import compiling
+
+        if not _TESTED[0] <= numba.version_info.short <= _TESTED[1]:
+            compiling.try_out()
+    except Exception as error:
+        warnings.warn(
+            f"Numba {numba.__version__} is not understood ({type(error).__name__}: {error}): kernels take longer to compile",
+            stacklevel=2,
+        )
+        return {}, {}
+    # Nobody calls kernels from C: without the wrapper for that they compile faster. Nor are parts called from Python.
+    whole = {"pipeline_class": compiling.WholeCompiler, "no_cfunc_wrapper": True}
+    part = {"pipeline_class": compiling.PartCompiler, "no_cfunc_wrapper": True, "no_cpython_wrapper": True}
+    return whole, part
+
+
+_WHOLE, _PART = _ways_to_compile()
 
 
 def kernel(function: F) -> F:
@@ -90,9 +124,11 @@ with suppress(ImportError, AttributeError):  # a Numba that is built otherwise i
 def _compiled(function: F, **options: Any) -> F:
     njit: Any = numba.njit  # its annotations do not know all of its options
     options["error_model"] = "numpy"
-    whole = njit(nogil=True, cache=True, **_WHOLE, **options)(function)
-    part = njit(**_PART, **options)(function)
-    # What the compiler asks for when another kernel calls this one.
-    whole.get_call_template, whole.get_overload = part.get_call_template, part.get_overload
+    whole = njit(nogil=True, **_WHOLE, **options)(function)
+    whole._cache = KeptCode(function, repr((bool(_WHOLE), sorted(options.items()))))
+    if _PART:
+        part = njit(**_PART, **options)(function)
+        # What the compiler asks for when another kernel calls this one.
+        whole.get_call_template, whole.get_overload = part.get_call_template, part.get_overload
     _kernels.append(whole)
     return cast(F, whole)
