@@ -31,7 +31,6 @@ from arcwise.search.start_trees import (
 from arcwise.search.status import FOUND
 from arcwise.search.uphill import order_bottom_up, place
 
-_TOLERANCE = 1e-10
 _RESTARTS_WITHOUT_KICKS = 100  # by a function of whole trees
 _WAVE = 16  # runs that a thread makes before the threads look at what they found
 
@@ -106,8 +105,7 @@ def climb_parse(parts: PartChart, options: ClimbOptions, number: int) -> Parse:
             draws.heads[:] = proved.heads
     if given is not None:
         draws.heads[:] = given
-    size = max(1.0, *(float(np.abs(table[np.isfinite(table)]).max(initial=0.0)) for table in parts.tables))
-    least = _TOLERANCE * size
+    least = parts.difference
     hill = make_hill(parts.kind, graph, parts.levels, parts.tables, parts.single_root, least)
     best = np.zeros(n + 1, np.int32)
     if options.whole_tree is not None:

@@ -41,6 +41,7 @@ from arcwise.search.shaped import SHAPED, check_shape, pick_shaped, search_one_s
 from arcwise.search.spanning_tree import spanning_trees
 from arcwise.search.status import FOUND
 from arcwise.search.tree_scores import tree_scores
+from arcwise.search.within_reach import plainly, search_within_reach
 from arcwise.trees.shapes import ANY
 
 Arcs = Iterable[Arc]
@@ -215,19 +216,26 @@ def decode(
     if of_parts:
 
         def search_parts(chart: PartChart, number: int) -> Parse:
+            if shape != ANY and not projective and chart.method != DUAL:
+                raise InputError(f"decoder {decoder!r} for trees of shape {shape}", expected=f"{DUAL!r}")
+            if chart.method in CHARTS:
+                return best_parse(chart)
+            if whole_tree is not None:
+                return climb_parse(plainly(chart), climbing, number)
+            return search_within_reach(chart, partial(search_by_bounds, number=number))
+
+        def search_by_bounds(chart: PartChart, known: Parse | None, number: int) -> Parse:
             if chart.method == DUAL:
                 return dual_parse(chart, options, ANY if projective else shape)
-            if shape != ANY and not projective:
-                raise InputError(f"decoder {decoder!r} for trees of shape {shape}", expected=f"{DUAL!r}")
             if chart.method == CLIMB:
-                return climb_parse(
-                    chart, climbing._replace(jobs=jobs if isinstance(scores, Parts) else 1), number
-                )
+                jobs_here = jobs if isinstance(scores, Parts) else 1
+                start = climbing.start if known is None or isinstance(climbing.start, str) else known.heads
+                return climb_parse(chart, climbing._replace(jobs=jobs_here, start=start), number)
             if chart.method == PRICE:
                 from arcwise.search.priced_tables import price_parse
 
                 return price_parse(chart, program_options)
-            return lp_parse(chart, program_options) if chart.method in PROGRAMS else best_parse(chart)
+            return lp_parse(chart, program_options)
 
         parses: Parse | list[Parse] = for_each(
             scores, jobs, search_parts, projective=projective, single_root=single_root, decoder=decoder, dual=True,

@@ -11,7 +11,7 @@ from arcwise.kernels import kernel
 from arcwise.parts.graph import Graph
 from arcwise.parts.head_automata import HeadAutomata
 from arcwise.parts.tables import Floats
-from arcwise.search.automata import Automata
+from arcwise.search.automata import Automata, Flags
 from arcwise.search.dual_decomposition import (
     AGREED,
     CLOSED,
@@ -25,7 +25,7 @@ from arcwise.search.dual_decomposition import (
     make_state,
     make_vertices,
 )
-from arcwise.search.finish import Finished, Rounds, finish, spread_scores
+from arcwise.search.finish import Finished, Rounds, finish, fix_arcs, spread_scores
 from arcwise.search.part_chart import DUAL, PartChart
 from arcwise.search.result import Parse
 from arcwise.search.sibling_automata import sibling_automata
@@ -46,7 +46,6 @@ ITERATIONS = 5000  # of one that is not, unless told otherwise
 # How much of what the automata know the tree is told at first, and how long steps are; found on development treebanks.
 _SPREAD, _POLYAK, _PATIENCE = 0.8, 1.5, 15
 _ROUNDS = Rounds(60, 1.5, 10, 0.1)
-_TOLERANCE = 1e-10
 RULES = ("gap", "paper")
 NOT_FINISHED = Finished(0, 0, 0, 0, 0)
 
@@ -126,18 +125,48 @@ def how_it_ended(code: int, finished: bool, certified: bool) -> str:
 
 def dual_parse(parts: PartChart, options: DualOptions, shape: Shape = ANY) -> Parse:
     """The best tree of the shape; NoTreeError if there is none, InputError if the budget ended before any was found."""
-    own, graph = parts.arcs, parts.graph
+    return search_automata(parts, *_automata(parts), options, shape)
+
+
+def arcs_of_rivals(parts: PartChart, parse: Parse) -> Flags:
+    """The arcs that a tree as good as this one may have, as far as the bound of dual decomposition tells, in the shape of the scores
+    of arcs. What rounding may cost is allowed for: no other arc is in a better tree.
+    """
+    automata, own = _automata(parts)
+    graph, longest = parts.graph, int(parts.graph.position[-1])
+    trees = make_tree_search(longest, parts.single_root, parts.projective)
+    problem, state = begin(graph, automata, parts.kind.complete > 0, trees, own, -parts.difference)
+    approach(problem, state, STALL, False, np.empty((0, 3)))
+    alive = problem.alive.copy()
+    state.incumbent[0] = parse.score
+    none_better = fix_arcs(problem, state, alive) < 0
+    here = graph.position[graph.head[1:]], graph.position[graph.modifier[1:]]
+    alive = (alive[1:] & (not none_better)) | (parse.heads[here[1]] == here[0])
+    if parts.arcs.ndim == 1:
+        return np.logical_and(alive, parts.arcs > -np.inf)
+    flags = np.zeros(parts.arcs.shape, np.bool_)
+    flags[here] = alive
+    return flags
+
+
+def _automata(parts: PartChart) -> tuple[Automata, Floats]:
+    """The automata of a problem, and the scores of the arcs alone, by the graph's numbers."""
+    own, graph, given = parts.arcs, parts.graph, parts.given
     if isinstance(parts.scores, HeadAutomata):
-        scores = parts.scores
         automata = state_automata(
-            graph, own, scores.left, scores.right, scores.left_end, scores.right_end, parts.single_root
+            graph,
+            own,
+            given["left"],
+            given["right"],
+            given["left_end"],
+            given["right_end"],
+            parts.single_root,
         )
     else:
         automata = sibling_automata(parts.kind, graph, parts.levels[0], parts.tables, parts.single_root)
     if own.ndim == 2:
         own = own[graph.head[1:], graph.modifier[1:]]
-    own = np.concatenate([[0.0], own])
-    return search_automata(parts, automata, own, options, shape)
+    return automata, np.concatenate([[0.0], own])
 
 
 def search_automata(
@@ -148,8 +177,7 @@ def search_automata(
     trees: TreeSearch | ShapedSearch = make_tree_search(longest, parts.single_root, parts.projective)
     if shape != ANY:
         trees = make_shaped_search(longest, parts.single_root, shape)
-    size = float(np.abs(automata.gain[np.isfinite(automata.gain)]).max(initial=1.0))
-    slack = _TOLERANCE * max(1.0, size)
+    slack = parts.difference
     trace = np.full((options.steps if options.trace else 0, 3), np.nan)
     problem, state = begin(graph, automata, parts.kind.complete > 0, trees, own, slack)
     # As in `search`, which this does without for the sake of the time to compile it.

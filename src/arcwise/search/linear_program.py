@@ -178,7 +178,7 @@ def lp_parse(chart: PartChart, options: ProgramOptions) -> Parse:
     """What `program_tree` finds, of an integer program if the method is "ilp". NoTreeError if there is no tree, InputError if none
     was found.
     """
-    parts = second_order(chart.graph, {**chart.scores.tables(), "arcs": chart.arcs}, chart.single_root)
+    parts = second_order(chart.graph, chart.given, chart.single_root)
     if project(parts, _NOTHING) is None:
         raise chart.no_tree()
     tree, score, bound, outcome, fractional = program_tree(parts, options, chart.method == ILP)

@@ -48,8 +48,9 @@ _STATES = Kind(0, 0, 0)  # of automata with states: they remember no words
 class PartChart(NamedTuple):
     """A chart that is ready to be filled, or tables ready for automata, and what is needed to read the result.
 
-    method: the chart, DUAL, CLIMB, or one of PROGRAMS. kind: what it remembers. tables: of `HeadAutomata` the arcs alone; the rest is
-    read as it is.
+    method: the chart, DUAL, CLIMB, or one of PROGRAMS. kind: what it remembers. given: the tables as they were given, after
+    constraints. tables: the same, folded; of `HeadAutomata` the arcs alone. difference: of methods that prove trees best by bounds,
+    how near a bound must come to a score (`arcwise.search.within_reach`).
     """
 
     method: str
@@ -62,7 +63,13 @@ class PartChart(NamedTuple):
     single_root: bool
     place: str  # which of several this is, for errors
     offset: float  # what was taken from the score of every tree
-    arcs: Floats  # their scores, after constraints
+    given: dict[str, Floats]
+    difference: float = 0.0
+
+    @property
+    def arcs(self) -> Floats:
+        """The scores of the arcs, after constraints."""
+        return self.given["arcs"]
 
     def chart(self) -> Chart:
         """An empty chart."""
@@ -188,16 +195,13 @@ def part_chart(
     shifted: take the best arc's score from all arcs into a word, so that sums of exponentials lose no digits to it.
     """
     tables = scores.tables()
-    states, program = (
-        0,
-        (relaxation, connected, "grandchildren" in tables, not tables.keys().isdisjoint(_SIBLINGS)),
-    )
+    program = (relaxation, connected, "grandchildren" in tables, not tables.keys().isdisjoint(_SIBLINGS))
     if isinstance(scores, HeadAutomata):
         if not dual:
             raise _only_decode(place)
         if decoder not in (None, DUAL):
             raise InputError(f"{place}HeadAutomata for decoder {decoder!r}", expected=f"decoder {DUAL!r}")
-        method, kind, states = DUAL, _STATES, scores.states
+        method, kind = DUAL, _STATES
     elif dual and (decoder == DUAL or (decoder is None and not projective)):
         method, kind = (
             DUAL,
@@ -228,30 +232,55 @@ def part_chart(
                 + (f" and decoder {decoder!r}" if decoder else ""),
                 expected="projective=True" + (f", or decoder {DUAL!r}" if dual else ""),
             )
+    if isinstance(scores, PartScores):
+        graph = scores.graph.graph
+        tables["arcs"] = _constrain_graph(graph, tables["arcs"], required, forbidden, place, projective)
+    else:
+        tables["arcs"] = constrain(tables["arcs"], required, forbidden, place, projective=projective)
+    offset = 0.0
+    if shifted:
+        tables["arcs"], offset = _shifted(tables["arcs"], scores)
+    head = (method, kind, bool(projective), scores)
+    graph, levels, arrays = _assemble(method, kind, scores, tables, place, program)
+    return PartChart(*head, graph, levels, arrays, bool(single_root), place, offset, tables)
+
+
+def forbid(chart: PartChart, gone: dict[str, NDArray[np.bool_]]) -> PartChart:
+    """The same with some entries of its tables forbidden, as if they had been given as -inf. gone: flags of entries, by table."""
+    given = chart.given | {name: np.where(flags, -np.inf, chart.given[name]) for name, flags in gone.items()}
+    graph, levels, arrays = _assemble(chart.method, chart.kind, chart.scores, given, chart.place, None)
+    return chart._replace(graph=graph, levels=levels, tables=arrays, given=given)
+
+
+def _assemble(
+    method: str, kind: Kind, scores: Parts, tables: dict[str, Floats], place: str, program: tuple[str, str, bool, bool] | None
+) -> tuple[Graph, Levels, Tables]:  # fmt: skip
+    """The graph of the arcs that are allowed, its levels, and the tables as a search reads them. program: None if the memory that a
+    search takes was looked at before.
+    """
+    states = scores.states if isinstance(scores, HeadAutomata) else 0
     if not isinstance(scores, PartScores):
-        S = tables["arcs"] = constrain(tables["arcs"], required, forbidden, place, projective=projective)
+        S = tables["arcs"]
         allowed = ~np.isneginf(S)
         allowed[:, 0] = False
         np.fill_diagonal(allowed, False)
         head, modifier = (arcs.astype(np.int32) for arcs in np.nonzero(allowed))
         position = np.arange(len(S), dtype=np.int32)
         advice = "forbid unlikely ones with -inf"
-        _check_memory(method, kind, position, head, modifier, advice, place, states, program)
+        if program is not None:
+            _check_memory(method, kind, position, head, modifier, advice, place, states, program)
         graph = make_graph(position, head, modifier)
     else:
         graph = scores.graph.graph
-        tables["arcs"] = _constrain_graph(graph, tables["arcs"], required, forbidden, place, projective)
         advice = "leave unlikely ones out of the graph"
-        _check_memory(
-            method, kind, graph.position, graph.head[1:], graph.modifier[1:], advice, place, program=program
-        )
+        if program is not None:
+            _check_memory(
+                method, kind, graph.position, graph.head[1:], graph.modifier[1:], advice, place, program=program
+            )  # fmt: skip
     levels = make_levels(graph, kind)
-    offset = 0.0
     if isinstance(scores, HeadAutomata):
         scores.check(allowed, LIMIT / _SUMMANDS)
         tables = {"arcs": tables["arcs"]}
-    if shifted:
-        tables["arcs"], offset = _shifted(tables["arcs"], graph)
     arrays = fold(tables, graph, levels, kind)
     for array in arrays:
         if len(array) > 0 and not ((np.abs(array) < LIMIT) | np.isneginf(array)).all():
@@ -262,9 +291,7 @@ def part_chart(
                 for of_arcs in (tables, read):
                     of_arcs["arcs"] = scores.graph.as_given(of_arcs["arcs"])
             raise refuse(tables, read, LIMIT / _SUMMANDS)
-    return PartChart(
-        method, kind, bool(projective), scores, graph, levels, arrays, bool(single_root), place, offset, tables["arcs"]
-    )  # fmt: skip
+    return graph, levels, arrays
 
 
 def understood_by_automata(scores: Parts) -> bool:
@@ -286,13 +313,19 @@ def _constrain_graph(
     return arcs + allowed[graph.position[graph.head[1:]], graph.position[graph.modifier[1:]]]
 
 
-def _shifted(arcs: Floats, graph: Graph) -> tuple[Floats, float]:
+def _shifted(arcs: Floats, scores: Parts) -> tuple[Floats, float]:
     """The scores of arcs less that of the best arc into the same word, and what this takes from every tree."""
-    h, m = graph.position[graph.head[1:]], graph.position[graph.modifier[1:]]
-    best = np.full(int(graph.position[-1]) + 1, -np.inf)
-    np.maximum.at(best, m, arcs if arcs.ndim == 1 else arcs[h, m])
+    if isinstance(scores, PartScores):
+        graph = scores.graph.graph
+        m = graph.position[graph.modifier[1:]]
+        best = np.full(int(graph.position[-1]) + 1, -np.inf)
+        np.maximum.at(best, m, arcs)
+    else:
+        m = np.arange(len(arcs), dtype=np.int32)
+        best = np.where(np.eye(len(arcs), dtype=np.bool_), -np.inf, arcs).max(axis=0)
+        best[0] = -np.inf
     best[~(np.abs(best) < LIMIT)] = 0.0
-    return arcs - (best[m] if arcs.ndim == 1 else best), float(best.sum())
+    return arcs - best[m], float(best.sum())
 
 
 def _check_memory(

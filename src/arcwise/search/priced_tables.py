@@ -74,7 +74,7 @@ def price_parse(chart: PartChart, options: ProgramOptions) -> Parse:
 
     NoTreeError if there is no tree; InputError if none was found in time.
     """
-    parts = second_order(chart.graph, {**chart.scores.tables(), "arcs": chart.arcs}, chart.single_root)
+    parts = second_order(chart.graph, chart.given, chart.single_root)
     scaled, unscaled = scaled_parts(parts)
     slack = 1e-7 * max(1.0, size_of_scores(scaled))
     source = TableSource(scaled)

@@ -14,7 +14,8 @@ class Parse:
     """A tree, its score, and how good it is proved to be.
 
     heads: int32, length n+1, `heads[0] == -1`. labels, senses: one per word, or None. score: the sum over the tree's parts.
-    bound: a proven upper bound on the score of any allowed tree, or None. stats: what the search did (method, iterations, ...).
+    bound: a proven upper bound on the score of any allowed tree, the score itself if the tree is proved best, or None. stats: what
+    the search did (method, iterations, ...).
     """
 
     heads: NDArray[np.int32]
@@ -31,5 +32,9 @@ class Parse:
 
     @property
     def certified(self) -> bool:
-        """Whether no allowed tree scores higher, within 1e-9 of the score's size."""
-        return self.gap is not None and self.gap <= 1e-9 * max(1.0, abs(self.score))
+        """Whether it is proved that no allowed tree scores higher, but for the rounding of the tree's own sum.
+
+        Where all scores are whole multiples of something that sums resolve, such as whole numbers, nothing is rounded: then the
+        proof is exact. The size of scores that the tree does not have makes no difference.
+        """
+        return self.gap == 0.0

@@ -42,7 +42,7 @@ def part_beliefs(chart: PartChart, projective: bool) -> PartSums:
 
 def _propagate(chart: PartChart, projective: bool) -> PartSums:
     _check(chart)
-    graph, tables = chart.graph, chart.scores.tables() | {"arcs": chart.arcs}
+    graph, tables = chart.graph, chart.given
     near = {name: table for name, table in tables.items() if name != "grandchildren"}
     far = {name: table for name, table in tables.items() if name == "grandchildren"}
     near_levels, far_levels = make_levels(graph, _NEAR), make_levels(graph, _FAR)
