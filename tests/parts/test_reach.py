@@ -74,7 +74,7 @@ def test_units(found, expected):
 def test_whole_numbers_are_proved_exactly():
     difference, exact = least_difference(unit_of([np.array([3.0, 1000.0])]), 50)
     assert exact
-    assert difference == 0.5 / 1024
+    assert difference == (1 - 2.0**-10) / 1024
     difference, exact = least_difference(unit_of([np.array([0.1, 1000.0])]), 50)
     assert not exact
     assert difference < 1e-12

@@ -41,7 +41,7 @@ from arcwise.pipeline.sentences import Weights
 from arcwise.search.automata import Flags
 from arcwise.search.chart import make_levels
 from arcwise.search.derivations import chart_tree
-from arcwise.search.dual import begin, search
+from arcwise.search.dual import UNLIMITED, begin, search
 from arcwise.search.sibling_automata import sibling_automata
 from arcwise.search.tree_search import TreeSearch, best_heads, make_tree_search
 from arcwise.treebank.reading import read_blocks
@@ -102,8 +102,8 @@ def search_all(sentence: Sentence) -> tuple[Ints, float, Floats]:
     if trees.projective:
         return tree, chart_tree(graph, levels, kind, tables, trees.single_root, tree), u
     automata = sibling_automata(kind, graph, level, tables, trees.single_root)
-    problem, state = begin(graph, automata, kind.complete > 0, trees, arcs, _SLACK)
-    search(problem, state, EXACT.steps, EXACT.paper, EXACT.budget, np.empty((0, 3)))
+    problem, state = begin(graph, automata, kind.complete > 0, trees, arcs, _SLACK, UNLIMITED)
+    search(problem, state, EXACT.steps, EXACT.paper, True, np.empty((0, 3)))
     return state.best_tree, state.incumbent[0], state.at[0]
 
 

@@ -13,7 +13,7 @@ from arcwise.parts.tree_tables import add_tree
 from arcwise.search.automata import Flags
 from arcwise.search.chart import CHARTS, make_chart
 from arcwise.search.derivations import chart_tree
-from arcwise.search.dual import approach, begin
+from arcwise.search.dual import UNLIMITED, approach, begin
 from arcwise.search.dual_decomposition import find_modifiers
 from arcwise.search.passes import backward, forward
 from arcwise.search.sibling_automata import sibling_automata
@@ -86,7 +86,7 @@ def best_arcs(
     """
     automata = sibling_automata(kind, graph, level, tables, single_root)
     trees = make_tree_search(len(up) - 1, single_root, False)
-    problem, state = begin(graph, automata, kind.complete > 0, trees, own, _SLACK)
+    problem, state = begin(graph, automata, kind.complete > 0, trees, own, _SLACK, UNLIMITED)
     taken[:], up[:] = False, 0
     if steps == 0:
         state.u[:] = 0.0

@@ -20,6 +20,9 @@ Floats = NDArray[np.float64]
 Owners = NDArray[np.integer]
 
 _DIGITS = 53  # of a float64
+_SPARE = 2.0**-10  # what of a whole multiple is left to rounding
+# Where scores are whole numbers, a better tree is better by 1: a bound that comes as near as this to a score proves it best.
+WHOLE_DIFFERENCE = 1.0 - _SPARE
 
 
 class Group(NamedTuple):
@@ -90,13 +93,15 @@ def least_difference(unit: Unit, terms: int) -> tuple[float, bool]:
     """By how much, in this unit, a bound must come down to a tree's score to prove it best, and whether that proof is exact.
 
     terms: how many numbers are added up at most, in any order, with multipliers of up to some units among them. If all numbers are
-    whole multiples of something that such sums resolve, trees differ by that or not at all: half of it will do, and nothing is
+    whole multiples of something that such sums resolve, trees differ by that or not at all: a little less will do, and nothing is
     lost. Otherwise the sums are only known up to rounding, and that is the difference.
     """
     rounding = terms * 2.0 ** (4 - _DIGITS)
     if unit.whole == 0.0:
         return 0.25, True
-    return (0.5 * unit.whole, True) if unit.whole >= 4.0 * rounding else (rounding, False)
+    if unit.whole * _SPARE > 2.0 * rounding:
+        return unit.whole * WHOLE_DIFFERENCE, True
+    return rounding, False
 
 
 def scaled(array: Floats, shift: int) -> Floats:

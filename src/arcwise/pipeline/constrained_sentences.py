@@ -34,13 +34,14 @@ from arcwise.features.tokens import Tokens, hash_tokens, make_tokens
 from arcwise.kernels import kernel
 from arcwise.parts.arcs import make_arcs, prune
 from arcwise.parts.graph import Graph, make_graph
+from arcwise.parts.reach import WHOLE_DIFFERENCE
 from arcwise.pipeline.dual_sentences import Effort
 from arcwise.pipeline.sentences import Weights
 from arcwise.pipeline.shaped_sentences import shaped_effort
 from arcwise.search.branching import Branched, Relaxed, branch
 from arcwise.search.chart import make_levels
 from arcwise.search.derivations import chart_tree
-from arcwise.search.dual import begin, search
+from arcwise.search.dual import UNLIMITED, begin, search
 from arcwise.search.eisner import eisner_trees
 from arcwise.search.shaped_tree import shaped_trees
 from arcwise.search.sibling_automata import sibling_automata
@@ -64,7 +65,6 @@ Search = Callable[[Floats], Relaxed | None]
 # From S[h, m] to the heads of the best tree, which it fills in, its score, and a bound on that of any; None without one.
 TreeFinder = Callable[[Floats, Ints], tuple[float, float] | None]
 
-_SLACK = 0.5  # scores are whole numbers: a better tree is better by 1 at least
 _NO_SPANS = np.empty((0, 2), np.int32)
 _NO_TRACE = np.empty((0, 3))
 
@@ -264,8 +264,10 @@ def _part_search(numbers: Ints, weights: Weights, graph: Graph, effort: Effort, 
             score = chart_tree(graph, levels, kind, tables, weights.single_root, tree)
             return Relaxed(tree, score, score) if score > -np.inf else None
         automata = sibling_automata(kind, graph, levels[0], tables, weights.single_root)
-        problem, state = begin(graph, automata, kind.complete > 0, trees, scores, _SLACK)
-        search(problem, state, effort.steps, effort.paper, effort.budget, _NO_TRACE)
+        exact = effort.budget > 0
+        budget = effort.budget * (n + 1) if exact else UNLIMITED
+        problem, state = begin(graph, automata, kind.complete > 0, trees, scores, WHOLE_DIFFERENCE, budget)
+        search(problem, state, effort.steps, effort.paper, exact, _NO_TRACE)
         score, bound = float(state.incumbent[0]), float(state.least[0])
         if score == -np.inf:
             if bound == -np.inf:
@@ -273,7 +275,7 @@ def _part_search(numbers: Ints, weights: Weights, graph: Graph, effort: Effort, 
             raise InputError(
                 "no tree found in the steps given", expected="more iterations, or an exact search"
             )
-        return Relaxed(state.best_tree, score, score if bound <= score + _SLACK else bound)
+        return Relaxed(state.best_tree, score, score if bound <= score + WHOLE_DIFFERENCE else bound)
 
     return find
 

@@ -14,11 +14,11 @@ from arcwise.pipeline.belief_sentences import parse_with_beliefs
 from arcwise.pipeline.chart_forest import ChartForest, SentenceParts
 from arcwise.pipeline.chart_sentences import parse_with_charts, sentence_parts
 from arcwise.pipeline.climbing_sentences import parse_by_climbing
-from arcwise.pipeline.dual_sentences import REPORT, Effort, parse_with_automata
+from arcwise.pipeline.dual_sentences import BUDGET, REPORT, Effort, parse_with_automata
 from arcwise.pipeline.sentences import Weights, parse_sentences
 from arcwise.pipeline.shaped_sentences import find_others, parse_with_shapes, search_class, wider
 from arcwise.search.climbing import Climbing
-from arcwise.search.dual import BUDGET, STALL
+from arcwise.search.dual import STALL
 from arcwise.search.k_best import k_best_trees
 from arcwise.search.spanning_tree import spanning_trees
 from arcwise.search.tree_search import (

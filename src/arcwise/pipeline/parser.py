@@ -23,7 +23,7 @@ from arcwise.learning.corpus import word_rows
 from arcwise.pipeline.best_trees import best_trees, no_probabilities, repeat, repeated
 from arcwise.pipeline.confidence import Probabilities, Temperatures, unknown_trees
 from arcwise.pipeline.constraining import Constraints, constraints_of
-from arcwise.pipeline.dual_sentences import STEPS, Effort
+from arcwise.pipeline.dual_sentences import BUDGET, STEPS, Effort
 from arcwise.pipeline.forest import EXACT, Floats, Forest, Rows, find_forest, find_forests, make_rows
 from arcwise.pipeline.keeping import Kept, contradiction, keep_nothing, read_kept
 from arcwise.pipeline.label_probabilities import label_probabilities
@@ -36,7 +36,7 @@ from arcwise.pipeline.sentences import UNKNOWN_LABEL
 from arcwise.pipeline.streaming import map_in_order
 from arcwise.search.climb import check_climbing
 from arcwise.search.climbing import Climbing
-from arcwise.search.dual import BUDGET, check_options
+from arcwise.search.dual import check_options
 from arcwise.search.linear_program import check_program_options
 from arcwise.search.part_chart import CLIMB, DUAL, PRICE, PROGRAMS
 from arcwise.search.start_trees import STARTS

@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from arcwise.features.context import make_neighbours, most_context_features
 from arcwise.features.tokens import hash_tokens, make_tokens
 from arcwise.kernels import kernel
-from arcwise.pipeline.dual_sentences import BRANCHES, STEPS, Effort
+from arcwise.pipeline.dual_sentences import BRANCHES, BUDGET, STEPS, Effort
 from arcwise.pipeline.sentences import Weights, label_tree, parse_sentences
 from arcwise.search import shaped_tree
-from arcwise.search.dual import BUDGET
 from arcwise.search.eisner import eisner_trees
 from arcwise.search.shaped import ShapeOptions
 from arcwise.search.shaped_tree import Outcome, shaped_trees

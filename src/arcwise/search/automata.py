@@ -118,9 +118,11 @@ def chain_score(automata: Automata, c: int, chosen: Flags, best: Floats, taken: 
 def chain_margins(
     automata: Automata, c: int, costs: Floats, best: Floats, after: Floats, having: Floats, lacking: Floats
 ) -> None:
-    """For every arc of a chain, the score of the best chain that has it and of the best that lacks it, less costs. O(edges * arcs).
+    """For every arc of a chain, the score of the best chain that has it and of the best that lacks it, less costs.
 
-    `best` as `best_chain` fills it. after: room for its nodes. having, lacking: by arc, from that after `before` on, filled.
+    O(edges + arcs log arcs): an edge that passes arcs by is noted for two runs of them, each as long as a power of two, that cover
+    these; then runs hand down what they have to their halves. `best` as `best_chain` fills it. after: room for its nodes. having,
+    lacking: by arc, from that after `before` on, filled.
     """
     begin, end = automata.nodes[c], automata.nodes[c + 1]
     first, last = automata.before[c], automata.seen[end - 1]
@@ -128,9 +130,14 @@ def chain_margins(
     lacking[first + 1 : last + 1] = -np.inf
     after[begin:end] = -np.inf
     after[end - 1] = 0.0
+    levels = 0
+    while last - first >= 4 and (2 << levels) <= last - first:
+        levels += 1
+    runs = np.full((levels, last - first), -np.inf)  # [k, i]: of 2 << k arcs from the i-th on
     for node in range(end - 1, begin, -1):
         arc = automata.arc[node]
         rest = after[node] + automata.gain[node] - costs[arc]
+        passed = automata.seen[node] if arc > 0 else automata.seen[node] + 1
         if arc > 0:
             having[arc] = max(having[arc], best[node] + after[node])
         for e in range(automata.edges[node], automata.edges[node + 1]):
@@ -138,9 +145,36 @@ def chain_margins(
             onwards = automata.score[e] + rest
             after[source] = max(after[source], onwards)
             through = best[source] + onwards
-            for b in range(automata.seen[source] + 1, automata.seen[node] + 1):
-                if b != arc:
+            b = automata.seen[source] + 1
+            if passed - b < 4:
+                while b < passed:
                     lacking[b] = max(lacking[b], through)
+                    b += 1
+            else:
+                k, length = 0, 2
+                while 2 * length <= passed - b:
+                    k, length = k + 1, 2 * length
+                near, far = b - first - 1, passed - length - first - 1
+                runs[k, near] = max(runs[k, near], through)
+                runs[k, far] = max(runs[k, far], through)
+    for k in range(levels - 1, -1, -1):
+        half = 1 << k
+        for i in range(last - first - half):
+            through = runs[k, i]
+            if through > -np.inf:
+                if k > 0:
+                    runs[k - 1, i] = max(runs[k - 1, i], through)
+                    runs[k - 1, i + half] = max(runs[k - 1, i + half], through)
+                else:
+                    lacking[first + 1 + i] = max(lacking[first + 1 + i], through)
+                    lacking[first + 2 + i] = max(lacking[first + 2 + i], through)
+
+
+@kernel
+def edges_of(automata: Automata, option: int) -> int:
+    """How many edges the two chains of an option have."""
+    begin, end = automata.nodes[2 * option], automata.nodes[2 * option + 2]
+    return int(automata.edges[end] - automata.edges[begin])
 
 
 @kernel

@@ -40,8 +40,10 @@ from arcwise.search.tree_search import (
 from arcwise.trees.shapes import ANY, Shape, no_shape
 
 BETA = 0.001  # the share of arcs' scores that stays with the tree at first (appendix A.2)
-# Of an exact search: the steps before the finish takes over, and those of the finish before it gives up.
-STALL, BUDGET = 120, 1_000_000
+# Of an exact search: the steps before the finish takes over, and the work for each word before it gives up, in edges of automata and
+# pairs of words that are looked at: about as many nanoseconds.
+STALL, BUDGET = 120, 100_000_000
+UNLIMITED = 1 << 62
 ITERATIONS = 5000  # of one that is not, unless told otherwise
 # How much of what the automata know the tree is told at first, and how long steps are; found on development treebanks.
 _SPREAD, _POLYAK, _PATIENCE = 0.8, 1.5, 15
@@ -52,8 +54,8 @@ NOT_FINISHED = Finished(0, 0, 0, 0, 0)
 
 class DualOptions(NamedTuple):
     """How far to go. exact: whether the finish follows, after STALL steps; else `iterations` steps are made, and the best tree seen
-    is the answer. budget: steps of the finish. rule: one of RULES, how long steps are. trace: whether to keep the bound and the
-    score of every step.
+    is the answer. budget: of an exact search, work for each word. rule: one of RULES, how long steps are. trace: whether to keep the
+    bound and the score of every step.
     """
 
     exact: bool = True
@@ -75,9 +77,15 @@ class DualOptions(NamedTuple):
 
 @kernel
 def begin(
-    graph: Graph, automata: Automata, grand: bool, trees: TreeSearch | ShapedSearch, own: Floats, slack: float
+    graph: Graph,
+    automata: Automata,
+    grand: bool,
+    trees: TreeSearch | ShapedSearch,
+    own: Floats,
+    slack: float,
+    budget: int,
 ) -> tuple[Problem, State]:
-    """The problem of a sentence, and the state before the first step. own: the scores of the arcs alone."""
+    """The problem of a sentence, and the state before the first step. own: the scores of the arcs alone. budget: of work in all."""
     arcs = len(graph.head)
     alive = np.ones(arcs, np.bool_)
     u = np.zeros(arcs)
@@ -85,9 +93,10 @@ def begin(
         alive[b] = own[b] > -np.inf
         u[b] = BETA * own[b] if alive[b] else 0.0
     vertices = make_vertices(graph)
-    problem = Problem(graph, automata, grand, for_words(trees, len(vertices) - 2), alive, slack, vertices)
+    own_trees = for_words(trees, len(vertices) - 2)
+    problem = Problem(graph, automata, grand, own_trees, alive, slack, vertices, budget)
     nothing = np.zeros(len(problem.vertices) - 1, np.int32)
-    return problem, make_state(problem, u, np.zeros(arcs), -np.inf, nothing)
+    return problem, make_state(problem, u, np.zeros(arcs), -np.inf, nothing, np.zeros(1, np.int64))
 
 
 @kernel
@@ -103,12 +112,12 @@ def approach(problem: Problem, state: State, steps: int, paper: bool, trace: Flo
 
 @kernel
 def search(
-    problem: Problem, state: State, steps: int, paper: bool, budget: int, trace: Floats
+    problem: Problem, state: State, steps: int, paper: bool, exact: bool, trace: Floats
 ) -> tuple[Outcome, Finished]:
-    """The state comes back with the best tree and a bound. budget: of the finish, 0 for none."""
+    """The state comes back with the best tree and a bound. exact: whether the finish follows."""
     outcome, finished = approach(problem, state, steps, paper, trace), NOT_FINISHED
-    if outcome.code == STOPPED and budget > 0:
-        finished = finish(problem, state, _ROUNDS, budget)
+    if outcome.code == STOPPED and exact:
+        finished = finish(problem, state, _ROUNDS)
     return outcome, finished
 
 
@@ -135,7 +144,9 @@ def arcs_of_rivals(parts: PartChart, parse: Parse) -> Flags:
     automata, own = _automata(parts)
     graph, longest = parts.graph, int(parts.graph.position[-1])
     trees = make_tree_search(longest, parts.single_root, parts.projective)
-    problem, state = begin(graph, automata, parts.kind.complete > 0, trees, own, -parts.difference)
+    problem, state = begin(
+        graph, automata, parts.kind.complete > 0, trees, own, -parts.difference, BUDGET * (longest + 1)
+    )
     approach(problem, state, STALL, False, np.empty((0, 3)))
     alive = problem.alive.copy()
     state.incumbent[0] = parse.score
@@ -143,7 +154,8 @@ def arcs_of_rivals(parts: PartChart, parse: Parse) -> Flags:
     here = graph.position[graph.head[1:]], graph.position[graph.modifier[1:]]
     alive = (alive[1:] & (not none_better)) | (parse.heads[here[1]] == here[0])
     if parts.arcs.ndim == 1:
-        return np.logical_and(alive, parts.arcs > -np.inf)
+        among: Flags = alive & (parts.arcs > -np.inf)
+        return among
     flags = np.zeros(parts.arcs.shape, np.bool_)
     flags[here] = alive
     return flags
@@ -177,14 +189,15 @@ def search_automata(
     trees: TreeSearch | ShapedSearch = make_tree_search(longest, parts.single_root, parts.projective)
     if shape != ANY:
         trees = make_shaped_search(longest, parts.single_root, shape)
-    slack = parts.difference
+    slack, words = parts.difference, longest + 1
     trace = np.full((options.steps if options.trace else 0, 3), np.nan)
-    problem, state = begin(graph, automata, parts.kind.complete > 0, trees, own, slack)
+    budget = min(options.budget * words, UNLIMITED) if options.exact else UNLIMITED
+    problem, state = begin(graph, automata, parts.kind.complete > 0, trees, own, slack, budget)
     # As in `search`, which this does without for the sake of the time to compile it.
     outcome = approach(problem, state, options.steps, options.paper, trace)
     finished, went_on = NOT_FINISHED, options.exact and outcome.code == STOPPED
     if went_on:
-        finished = finish(problem, state, _ROUNDS, options.budget)
+        finished = finish(problem, state, _ROUNDS)
     score, bound = float(state.incumbent[0]), float(state.least[0])
     if score == -np.inf:
         if bound == -np.inf:
@@ -196,7 +209,6 @@ def search_automata(
     bound = score if bound <= score + slack else bound
     if longest == 0:
         bound = score
-    words = longest + 1
     stats = {
         "method": DUAL,
         "ended": how_it_ended(outcome.code, went_on, bound == score),
@@ -212,9 +224,12 @@ def check_options(
     exact: Any, iterations: Any, budget: Any, rule: Any = "gap", trace: Any = False
 ) -> DualOptions:
     """The options, if they are usable."""
-    for name, number in (("iterations", iterations), ("budget", budget)):
-        if not isinstance(number, int | np.integer) or number < 1:
-            raise InputError(f"{name} is {number!r}", expected="a number of steps, 1 or more")
+    for name, number, what in (
+        ("iterations", iterations, "number of steps"),
+        ("budget", budget, "budget of work"),
+    ):
+        if not isinstance(number, int | np.integer) or not 1 <= number < 1 << 62:
+            raise InputError(f"{name} is {number!r}", expected=f"a {what}, 1 or more and less than 2^62")
     if rule not in RULES:
         raise InputError(f"rule is {rule!r}", expected=" or ".join(map(repr, RULES)))
     return DualOptions(bool(exact), int(iterations), int(budget), rule, bool(trace))

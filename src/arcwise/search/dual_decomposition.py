@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from arcwise.kernels import kernel
-from arcwise.parts.graph import Graph, Ints
+from arcwise.parts.graph import Graph, Ints, Numbers
 from arcwise.parts.tables import Floats
-from arcwise.search.automata import Automata, Flags, best_chain, chain_score, mark_chain
+from arcwise.search.automata import Automata, Flags, best_chain, chain_score, edges_of, mark_chain
 from arcwise.search.tree_search import (
     ShapedSearch,
     TreeSearch,
@@ -27,7 +27,7 @@ from arcwise.search.tree_search import (
     row_slopes,
 )
 
-# How a descent ended: y = z; the bound met the best score seen; after so many steps; no tree scores more than -inf.
+# How a descent ended: y = z; the bound met the best score seen; after so many steps, or so much work; no tree scores more than -inf.
 AGREED, CLOSED, STOPPED, NOTHING = range(4)
 LEFT, RIGHT, UP = 1, 2, 4  # what of an automaton has changed
 
@@ -36,7 +36,7 @@ class Problem(NamedTuple):
     """A sentence to search. grand: whether automata fix the arc into their word. alive: arcs that a tree may have; alive[0] is True.
 
     slack: a tree that is better than another by no more than this counts as no better. vertices: those of word i are vertices[i] ..
-    vertices[i + 1] - 1.
+    vertices[i + 1] - 1. budget: of work, after which the search gives up.
     """
 
     graph: Graph
@@ -46,6 +46,7 @@ class Problem(NamedTuple):
     alive: Flags
     slack: float
     vertices: Ints
+    budget: int
 
 
 class State(NamedTuple):
@@ -55,7 +56,7 @@ class State(NamedTuple):
     take, up the arcs that they suppose into their words. of_tree: f_i(y) of each word; stale, other: what of its automaton's costs,
     and whether its share of y, has changed. value, option: of each automaton, the best. chains: of each chain, the best. best, back,
     taken: of nodes. incumbent: the best score of a tree so far; best_tree: that tree. least: the least bound so far; at: the
-    multipliers that gave it.
+    multipliers that gave it. work: what was done so far, in edges of automata and pairs of words that were looked at.
     """
 
     u: Floats
@@ -79,6 +80,7 @@ class State(NamedTuple):
     best_tree: Ints
     least: Floats
     at: tuple[Floats, Floats]
+    work: Numbers
 
 
 class Steps(NamedTuple):
@@ -111,16 +113,25 @@ def make_vertices(graph: Graph) -> Ints:
 
 
 @kernel
-def make_state(problem: Problem, u: Floats, v: Floats, incumbent: float, best_tree: Ints) -> State:
-    """The state before the first step. u, v: where the multipliers begin. incumbent: -inf if no tree is known."""
+def make_state(
+    problem: Problem, u: Floats, v: Floats, incumbent: float, best_tree: Ints, work: Numbers
+) -> State:
+    """The state before the first step. u, v: where the multipliers begin. incumbent: -inf if no tree is known. work: counted on."""
     words, arcs, nodes = len(problem.vertices) - 1, len(problem.graph.head), len(problem.automata.arc)
     return State(
         u.copy(), v.copy(), np.full((words, words), -np.inf), np.empty(words, np.int32), np.zeros(words, np.int32),
         np.zeros(arcs, np.bool_), np.zeros(arcs, np.bool_), np.zeros(arcs, np.bool_), np.zeros(words),
         np.full(words, LEFT | RIGHT | UP, np.int32), np.ones(words, np.bool_), np.zeros(words), np.zeros(words, np.int32),
         np.empty(len(problem.automata.before)), np.empty(nodes), np.empty(nodes, np.int32), np.empty(nodes, np.int32),
-        np.full(1, incumbent), best_tree.copy(), np.full(1, np.inf), (u.copy(), v.copy()),
+        np.full(1, incumbent), best_tree.copy(), np.full(1, np.inf), (u.copy(), v.copy()), work,
     )  # fmt: skip
+
+
+@kernel
+def tree_work(problem: Problem) -> int:
+    """What a search for a tree takes."""
+    words = len(problem.vertices) - 1
+    return words * words * (words if problem.trees.projective else 1)
 
 
 @kernel
@@ -130,6 +141,7 @@ def find_tree(problem: Problem, state: State) -> tuple[float, float]:
     """
     graph, S = problem.graph, state.S
     arcs = len(graph.head)
+    state.work[0] += arcs + tree_work(problem)
     for b in range(1, arcs):
         S[graph.position[graph.head[b]], graph.position[graph.modifier[b]]] = -np.inf
     for b in range(1, arcs):
@@ -172,6 +184,7 @@ def find_modifiers(problem: Problem, state: State) -> tuple[float, int]:
             recomputed += 1
             top, chosen = -np.inf, -1
             for o in range(automata.options[i], automata.options[i + 1]):
+                state.work[0] += edges_of(automata, o)
                 for side in range(2):
                     if state.stale[i] & (RIGHT if side == 1 else LEFT):
                         state.chains[2 * o + side] = best_chain(
@@ -202,6 +215,7 @@ def score_modifiers(problem: Problem, state: State, i: int, up: int, y: Flags) -
             return top  # a word is left in another sense than it is entered
     for o in range(automata.options[i], automata.options[i + 1]):
         if automata.up[o] == up or automata.up[o] == 0:
+            state.work[0] += edges_of(automata, o)
             left = chain_score(automata, 2 * o, y, state.best, state.taken)
             if left > -np.inf:
                 top = max(top, left + chain_score(automata, 2 * o + 1, y, state.best, state.taken))
@@ -223,7 +237,7 @@ def score_tree(problem: Problem, state: State) -> float:
 
 @kernel
 def descend(problem: Problem, state: State, steps: Steps, votes: Ints, trace: Floats) -> Outcome:
-    """Lower the bound step by step, until y = z, the bound meets the incumbent, or `steps.most` were made.
+    """Lower the bound step by step, until y = z, the bound meets the incumbent, `steps.most` were made, or the budget is used up.
 
     O(n^2) a step for the spanning tree and O(edges) for the automata whose multipliers changed. votes: counted up for every arc
     and step, 1 for y, z and up each that has it; empty if nobody asks. trace: (steps, 3) filled with bound, score of the tree and the
@@ -263,6 +277,8 @@ def descend(problem: Problem, state: State, steps: Steps, votes: Ints, trace: Fl
             return Outcome(AGREED, k + 1, recomputed)
         if state.least[0] <= state.incumbent[0] + problem.slack:
             return Outcome(CLOSED, k + 1, recomputed)
+        if state.work[0] >= problem.budget:
+            return Outcome(STOPPED, k + 1, recomputed)
         if steps.polyak > 0.0:
             if since >= steps.patience:
                 share, since = 0.5 * share, 0

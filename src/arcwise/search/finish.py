@@ -15,7 +15,7 @@ import numpy as np
 from arcwise.kernels import kernel
 from arcwise.parts.graph import Ints
 from arcwise.parts.tables import Floats
-from arcwise.search.automata import Flags, chain_margins, restrict
+from arcwise.search.automata import Flags, chain_margins, edges_of, restrict
 from arcwise.search.dual_decomposition import (
     LEFT,
     RIGHT,
@@ -30,8 +30,9 @@ from arcwise.search.dual_decomposition import (
     make_state,
     option_value,
     score_modifiers,
+    tree_work,
 )
-from arcwise.search.tree_search import bounded_heads, is_allowed, keep_rows
+from arcwise.search.tree_search import arc_losses, bounded_heads, is_allowed, keep_rows
 
 _FAR = 1e6
 
@@ -73,7 +74,7 @@ def arcs_into(problem: Problem, m: int) -> Ints:
 
 @kernel
 def automata_losses(problem: Problem, state: State) -> tuple[Losses, Losses]:
-    """What the automata's value loses if an arc must not be taken, and if it must; `state` is fresh. O(edges * arcs of a chain)."""
+    """What the automata's value loses if an arc must not be taken, and if it must; `state` is fresh. O(edges)."""
     graph, automata = problem.graph, problem.automata
     arcs = len(graph.head)
     without, with_ = Losses(np.zeros(arcs), np.zeros(arcs)), Losses(np.zeros(arcs), np.zeros(arcs))
@@ -84,6 +85,7 @@ def automata_losses(problem: Problem, state: State) -> tuple[Losses, Losses]:
         second = -np.inf
         for o in range(automata.options[i], automata.options[i + 1]):
             value = option_value(automata, state, o)
+            state.work[0] += 2 * edges_of(automata, o)
             if o != state.option[i]:
                 second = max(second, value)
             loss = state.value[i] - value
@@ -127,7 +129,7 @@ def fix_arcs(problem: Problem, state: State, alive: Flags) -> int:
     """Take arcs out of `alive` that no tree better than the incumbent has, and those beside an arc that all of them have.
 
     At the multipliers of the least bound. Returns how many arcs were taken out, or -1 if that leaves no tree: the incumbent is then
-    the best. O(arcs) searches for trees.
+    the best. O(n^2) for most arcs together, and a search for a tree for every other one, as far as the budget goes.
     """
     graph = problem.graph
     arcs = len(graph.head)
@@ -145,38 +147,54 @@ def fix_arcs(problem: Problem, state: State, alive: Flags) -> int:
     for m in range(1, len(state.tree)):  # where the tree was read off, the matrix was marked
         S[graph.position[graph.head[state.tree[m]]], m] = state.u[state.tree[m]] + state.v[state.tree[m]]
     tree = state.tree.copy()
-    column = np.empty(len(tree))
+    column, losses = np.empty(len(tree)), np.zeros(arcs)
+    arc_losses(S, problem.trees, of_tree, graph.position[graph.head], graph.position[graph.modifier], losses)
+    for b in range(1, arcs):
+        if problem.alive[b]:  # of several arcs between two words, only the best was looked at
+            losses[b] += (
+                S[graph.position[graph.head[b]], graph.position[graph.modifier[b]]] - state.u[b] - state.v[b]
+            )
     for b in range(1, arcs):
         if not problem.alive[b] or not alive[b]:
             continue
         h, m = graph.position[graph.head[b]], graph.position[graph.modifier[b]]
-        inside = tree[m] == b
+        affordable = state.work[0] < problem.budget
+        if tree[m] != b:
+            gone = bound - having[b] - max(0.0, losses[b]) <= enough
+            if not gone and affordable:
+                state.work[0] += tree_work(problem)
+                column[:] = S[:, m]
+                S[:, m] = -np.inf
+                S[h, m] = state.u[b] + state.v[b]
+                loss = of_tree - bounded_heads(S, problem.trees, state.heads)
+                S[:, m] = column
+                gone = bound - having[b] - loss <= enough
+            if gone:
+                alive[b] = False
+                fixed += 1
+            continue
+        into = arcs_into(problem, m)
+        loss = np.inf
+        for a in into:
+            if a != b and problem.alive[a]:
+                loss = min(loss, max(0.0, losses[a]))
+        needed = bound - lacking[b] - loss <= enough
+        if not needed and affordable:
+            state.work[0] += tree_work(problem)
+            kept, S[h, m] = S[h, m], -np.inf
+            for a in into:
+                if a != b and problem.alive[a] and graph.position[graph.head[a]] == h:
+                    S[h, m] = max(S[h, m], state.u[a] + state.v[a])
+            loss = of_tree - bounded_heads(S, problem.trees, state.heads)
+            S[h, m] = kept
+            needed = bound - lacking[b] - loss <= enough
         if bound - having[b] <= enough:
             alive[b] = False
             fixed += 1
-        elif not inside:
-            column[:] = S[:, m]
-            S[:, m] = -np.inf
-            S[h, m] = state.u[b] + state.v[b]
-            loss = of_tree - bounded_heads(S, problem.trees, state.heads)
-            S[:, m] = column
-            if bound - having[b] - loss <= enough:
-                alive[b] = False
+        for a in into:
+            if needed and a != b and alive[a]:
+                alive[a] = False
                 fixed += 1
-        else:
-            needed, into = bound - lacking[b] <= enough, arcs_into(problem, m)
-            if not needed:
-                kept, S[h, m] = S[h, m], -np.inf
-                for a in into:
-                    if a != b and problem.alive[a] and graph.position[graph.head[a]] == h:
-                        S[h, m] = max(S[h, m], state.u[a] + state.v[a])
-                loss = of_tree - bounded_heads(S, problem.trees, state.heads)
-                S[h, m] = kept
-                needed = bound - lacking[b] - loss <= enough
-            for a in into:
-                if needed and a != b and alive[a]:
-                    alive[a] = False
-                    fixed += 1
     for m in range(1, len(tree)):
         if not alive[arcs_into(problem, m)].any():
             return -1
@@ -194,7 +212,8 @@ def _allowed(problem: Problem, tree: Ints) -> bool:
 
 @kernel
 def climb(problem: Problem, state: State) -> bool:
-    """Better the incumbent by changing one head at a time, as long as that helps: whether it did. Not for projective trees.
+    """Better the incumbent by changing one head at a time, as long as that helps and the budget lasts: whether it did. Not for
+    projective trees.
 
     A change costs the scores of the three automata that see it.
     """
@@ -214,6 +233,8 @@ def climb(problem: Problem, state: State) -> bool:
                 old = tree[m]
                 if b == old or not problem.alive[b] or graph.modifier[b] != graph.modifier[old]:
                     continue
+                if state.work[0] >= problem.budget:
+                    break
                 g, h = graph.position[graph.head[old]], graph.position[graph.head[b]]
                 if problem.trees.single_root and (g == 0) != (h == 0):
                     continue
@@ -273,10 +294,10 @@ def _leave(problem: Problem, arc: int, inside: bool, alive: Flags) -> None:
 
 
 @kernel
-def finish(problem: Problem, state: State, each: Rounds, budget: int) -> Finished:
+def finish(problem: Problem, state: State, each: Rounds) -> Finished:
     """Close the gap between the incumbent and the bound of `state`, which are then those of the whole problem.
 
-    budget: of steps; when they are used up, the bound is that of the branches still open. Depth first: memory O(arcs) a branch.
+    When the budget is used up, the bound is that of the branches still open. Depth first: memory O(arcs) a branch.
     """
     arcs = len(problem.graph.head)
     taken = rounds = fixed = improved = branches = 0
@@ -285,7 +306,7 @@ def finish(problem: Problem, state: State, each: Rounds, budget: int) -> Finishe
     u, v, bounds = np.empty((room, arcs)), np.empty((room, arcs)), np.empty(room)
     alive[0], u[0], v[0], bounds[0] = problem.alive, state.at[0], state.at[1], state.least[0]
     count, climbed = 1, -np.inf
-    while count > 0 and taken < budget:
+    while count > 0 and state.work[0] < problem.budget:
         if state.incumbent[0] > climbed:
             improved += 1 if climb(problem, state) else 0
             climbed = state.incumbent[0]
@@ -297,9 +318,17 @@ def finish(problem: Problem, state: State, each: Rounds, budget: int) -> Finishe
         left = here.sum()
         automata = restrict(problem.automata, here)
         part = Problem(
-            problem.graph, automata, problem.grand, problem.trees, here, problem.slack, problem.vertices
+            problem.graph,
+            automata,
+            problem.grand,
+            problem.trees,
+            here,
+            problem.slack,
+            problem.vertices,
+            problem.budget,
         )
-        below = make_state(part, u[top], v[top], state.incumbent[0], state.best_tree)
+        state.work[0] += len(automata.source)
+        below = make_state(part, u[top], v[top], state.incumbent[0], state.best_tree, state.work)
         votes[:] = 0
         rounds += 1
         outcome = descend(part, below, Steps(each.steps, each.polyak, each.patience), votes, no_trace)

@@ -42,7 +42,7 @@ def sibling_automata(kind: Kind, graph: Graph, level: Level, tables: Tables, sin
 
     level: level 0 if the kind knows no ancestors, else level 1; tables as folded for this kind. Words may have senses if the kind
     knows ancestors: a word then takes the sense that the arc into it has. What scores -inf has no node and no edge, nor has an
-    arc back to the head's head. With a single root, the root takes exactly one modifier.
+    arc back to the head's head. The root takes a modifier, with a single root exactly one.
     """
     words, spines, twice = graph.position[-1] + 1, len(level.head), kind.siblings > 1
     grand = kind.complete > 0
@@ -70,7 +70,8 @@ def sibling_automata(kind: Kind, graph: Graph, level: Level, tables: Tables, sin
             p = level.at[k]
             h, out = level.head[p], graph.out[level.head[p]]
             above = graph.position[graph.head[p]] if grand and p > 0 else -1
-            one = single_root and v == 0 and words > 1
+            root = v == 0 and words > 1
+            one = single_root and root
             up[option] = p if grand else 0
             first_pair = graph.pairs[out]
             slots, runs = level.slots[p] - first_pair, level.runs[p] - graph.triples[first_pair]
@@ -129,7 +130,7 @@ def sibling_automata(kind: Kind, graph: Graph, level: Level, tables: Tables, sin
                     first[node] = edge
                 arc[node], seen[node], gain[node] = 0, end - 1, 0.0
                 none = _of(tables.none, 2 * p + side) if grand and p > 0 else 0.0
-                if none > -np.inf and not (one and side == 1):
+                if none > -np.inf and not (root and side == 1):  # every tree has a root
                     source[edge], score[edge] = start, none
                     edge += 1
                 for b in range(begin, end):

@@ -29,10 +29,10 @@ def state_automata(
     """The automata of one sentence, one option a word. O(n |S|^2) time and memory a word, |S| states.
 
     graph: without senses. arcs: (n+1, n+1); left, right: (n+1, S, S, n+1); left_end, right_end: (n+1, S). A node is there if a path
-    from START leads to it, an edge if its score is not -inf. With a single root, the root takes exactly one modifier.
+    from START leads to it, an edge if its score is not -inf. The root takes a modifier, with a single root exactly one.
     """
     words, states, numbered = len(graph.position), left.shape[1], len(graph.head) - 1
-    nodes, edges = 4 * words + 2 * states * numbered, 2 * words * states + (states + 2) * states * numbered
+    nodes, edges = 4 * words + 2 * states * numbered, 2 * words * states + (states + 3) * states * numbered
     options, up = np.arange(words + 1).astype(np.int32), np.zeros(words, np.int32)
     starts, before = np.zeros(2 * words + 1, np.int32), np.empty(2 * words, np.int32)
     arc, seen, gain = np.empty(nodes, np.int32), np.empty(nodes, np.int32), np.empty(nodes)
@@ -46,23 +46,26 @@ def state_automata(
         h, side = c // 2, c % 2
         table, ends = (right, right_end) if side == 1 else (left, left_end)
         begin, end = (graph.right[h], graph.out[h + 1]) if side == 1 else (graph.out[h], graph.right[h])
-        one = single_root and c == 1 and words > 1
+        root = c == 1 and words > 1
+        one = single_root and root
         start, before[c] = node, begin - 1
         arc[node], seen[node], gain[node] = 0, begin - 1, 0.0
         node += 1
         first[node] = edge
         now[:] = -1
-        if not one:  # else all but START have taken their arc
+        if not root:  # else all but START have taken an arc
             now[0] = start
         for b in range(begin, end):
             m = graph.modifier[b]
             for t in range(states):
                 then[t] = -1
                 begun = edge
-                for s in range(1 if one else states):
-                    from_node = start if one else now[s]
-                    if from_node >= 0 and table[h, s, t, m] > -np.inf:
-                        source[edge], score[edge] = from_node, table[h, s, t, m]
+                if root and table[h, 0, t, m] > -np.inf:
+                    source[edge], score[edge] = start, table[h, 0, t, m]
+                    edge += 1
+                for s in range(0 if one else states):
+                    if now[s] >= 0 and table[h, s, t, m] > -np.inf:
+                        source[edge], score[edge] = now[s], table[h, s, t, m]
                         edge += 1
                 if edge > begun:
                     then[t] = node

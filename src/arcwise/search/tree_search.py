@@ -26,6 +26,7 @@ from arcwise.search.lagrangian import (
     make_rows,
     raise_scores,
 )
+from arcwise.search.reduced_costs import reduced_costs
 from arcwise.search.status import FOUND
 from arcwise.trees.shapes import Shape, has_shape
 from arcwise.trees.violations import find_violations
@@ -114,6 +115,28 @@ def bounded_heads(S: Any, trees: Any, heads: Any) -> Any:
     if trees.instance_class is ShapedSearch:
         return lambda S, trees, heads: shaped_heads(S, trees, heads)
     return lambda S, trees, heads: best_heads(S, trees, heads)
+
+
+@kernel
+def _losses(S: Floats, trees: TreeSearch, best: float, head: Ints, modifier: Ints, losses: Floats) -> None:
+    if trees.projective:
+        return
+    penalty = trees.room.penalty[0]
+    S[0] -= penalty
+    bound = reduced_costs(S, head[1:], modifier[1:], trees.room, losses[1:]) + penalty
+    S[0] += penalty
+    for a in range(1, len(losses)):
+        losses[a] += best - bound
+
+
+@by_type
+def arc_losses(S: Any, trees: Any, best: Any, head: Any, modifier: Any, losses: Any) -> Any:
+    """Fill in how much worse than the best tree of a matrix, whose value is `best`, all trees with each arc are at least. The best
+    tree was the last that was searched for. head, modifier: words of each arc, from arc 1 on. Left alone where nothing is known.
+    """
+    if trees.instance_class is ShapedSearch:
+        return lambda S, trees, best, head, modifier, losses: None
+    return lambda S, trees, best, head, modifier, losses: _losses(S, trees, best, head, modifier, losses)
 
 
 @by_type
