@@ -291,7 +291,7 @@ def test_head_automata_are_checked(monkeypatch):
             HeadAutomata(*given_tables)
     for name, index, value in (
         ("arcs", (1, 2), np.nan), ("left", (2, 0, 1, 1), np.inf), ("right", (0, 1, 1, 3), np.nan),
-        ("left_end", (1, 1), -1e300), ("right_end", (0, 0), np.nan),
+        ("left_end", (1, 1), -1e301), ("right_end", (0, 0), np.nan),
     ):  # fmt: skip
         tables = {"arcs": S, "left": steps, "right": steps, "left_end": ends, "right_end": ends}
         tables[name] = tables[name].copy()

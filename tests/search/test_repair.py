@@ -12,7 +12,7 @@ from arcwise.search.shaped_tree import Effort, begin, make_shaped_room, shaped_t
 from arcwise.search.status import FOUND
 from arcwise.trees.shapes import ONE_INHERIT, Shape, has_shape
 
-EFFORT = Effort(Descent(10, 1.0, 5), 1 << 30, False, 0.0, 1e-10)
+EFFORT = Effort(Descent(10, 1.0, 5), 1 << 30, False, 1e-10)
 SHAPES = Shape(1), Shape(2), Shape(2, True), Shape(0, True), ONE_INHERIT
 
 

@@ -103,7 +103,7 @@ def test_thousands_of_random_instances():
         with np.errstate(invalid="ignore"):
             best = S[trees[:, 1:], np.arange(1, n + 1)].sum(axis=1).max()
         heads = np.empty(n + 1, np.int32)
-        effort = Effort(Descent(20, 1.0, 10), 1 << 30, paper, 0.0, 1e-10)
+        effort = Effort(Descent(20, 1.0, 10), 1 << 30, paper, 1e-10)
         outcome = shaped_tree(S, single_root, shape, effort, make_shaped_room(n), heads)
         assert (outcome.code == FOUND) == (best > -np.inf)
         if best > -np.inf:

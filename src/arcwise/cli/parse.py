@@ -141,7 +141,7 @@ class _Tally:
 @exact_option
 @iterations_option
 @click.option(
-    "--budget", type=click.IntRange(1), default=1_000_000, show_default=True, metavar="STEPS",
+    "--budget", type=click.IntRange(1), default=200_000, show_default=True, metavar="STEPS",
     help="After so many more steps of dual decomposition an exact search gives up, too, and tells the gap.",
 )  # fmt: skip
 @click.option(

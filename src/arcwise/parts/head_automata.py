@@ -90,5 +90,5 @@ class HeadAutomata:
         }
         tables = self.tables()
         for name, table in tables.items():
-            if not ((np.abs(table) < limit) | np.isneginf(table) | ~read[name]).all():
+            if not ((np.abs(table) <= limit) | np.isneginf(table) | ~read[name]).all():
                 raise refuse(tables, read, limit)

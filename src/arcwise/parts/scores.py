@@ -107,7 +107,7 @@ class Scores:
 def refuse(tables: dict[str, Floats], read: dict[str, Floats], limit: float) -> InputError:
     """The error for the first entry that is read and is no number a search can use."""
     for name, table in tables.items():
-        bad = ~((np.abs(table) < limit) | np.isneginf(table)) & (read[name] > 0)
+        bad = ~((np.abs(table) <= limit) | np.isneginf(table)) & (read[name] > 0)
         if bad.any():
             index = tuple(int(i) for i in np.argwhere(bad)[0])
             return InputError(

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from arcwise.features.context import make_neighbours, most_context_features
 from arcwise.features.tokens import hash_tokens, make_tokens
 from arcwise.kernels import kernel
+from arcwise.parts.reach import WHOLE_DIFFERENCE
 from arcwise.pipeline.dual_sentences import BRANCHES, BUDGET, STEPS, Effort
 from arcwise.pipeline.sentences import Weights, label_tree, parse_sentences
 from arcwise.search import shaped_tree
@@ -28,7 +29,6 @@ Heads = NDArray[np.int32]
 
 # Of a sentence, unless told otherwise: nodes, and nodes left open times arcs. Some hundredths of a second.
 NODES, MOST_OPEN = 500, 1 << 20
-_SLACK = 0.5  # scores are whole numbers: a better tree is better by 1 at least
 _WIDER = (2.0, 4.0, np.inf)  # factors by which the pruner's bars are lowered
 _NOTHING = np.empty(0)
 
@@ -37,7 +37,7 @@ def shaped_effort(effort: Effort) -> shaped_tree.Effort:
     """As far as dual decomposition would go: nodes of branch and bound in place of steps of the finish."""
     nodes = NODES if effort.budget == BUDGET else effort.budget
     options = ShapeOptions(ANY, nodes > 0, None, nodes, None, effort.paper)
-    searching = options.effort._replace(slack=_SLACK)
+    searching = options.effort._replace(slack=WHOLE_DIFFERENCE)
     return searching._replace(most_open=MOST_OPEN) if effort.budget == BUDGET else searching
 
 

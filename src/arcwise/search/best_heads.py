@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from arcwise.kernels import kernel
 from arcwise.search.status import FOUND, NO_HEAD, REFUSED
 
-LIMIT = 1e300  # finite scores lie below this size, so that no sum or difference of them overflows
+LIMIT = 1e300  # finite scores are of this size at most, so that no sum or difference of them overflows
 
 
 @kernel
@@ -34,7 +34,7 @@ def best_heads(S: NDArray[np.float64], score: NDArray[np.float64], head: NDArray
         for m in range(1, size):
             x, y, g = row[m], score[m] + 0.0, head[m]
             x = x if m != h else -np.inf
-            refused += 0 if (x < LIMIT) & ((x > -LIMIT) | (x == -np.inf)) else 1
+            refused += 0 if (x <= LIMIT) & ((x >= -LIMIT) | (x == -np.inf)) else 1
             score[m] = x if x > y else y
             head[m] = g ^ ((g ^ h) & -np.int64(x > y))
     if refused > 0:

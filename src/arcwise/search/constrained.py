@@ -150,7 +150,7 @@ def _bound(parse: Parse) -> float:
 
 def _check_scores(arcs: Arcs, place: str) -> None:
     """InputError for scores that no search would take, of arcs that constraints may hide from it."""
-    refused = ~((np.abs(arcs.score) < LIMIT) | np.isneginf(arcs.score))
+    refused = ~((np.abs(arcs.score) <= LIMIT) | np.isneginf(arcs.score))
     if refused.any():
         a = int(refused.argmax())
         raise InputError(

@@ -40,7 +40,7 @@ def explain(
 
 
 def _refusal(S: NDArray[np.float64], place: str) -> InputError:
-    refused = ~((np.abs(S) < LIMIT) | np.isneginf(S))
+    refused = ~((np.abs(S) <= LIMIT) | np.isneginf(S))
     refused[:, 0] = False
     np.fill_diagonal(refused, False)
     h, m = (int(i) for i in np.argwhere(refused)[0])

@@ -50,15 +50,14 @@ class Candidates(NamedTuple):
 
 
 class Trees(NamedTuple):
-    """What is searched. slack: a tree that is better than another by no more than this counts as no better. unit: of all scores here.
-    S, room, families: to work in; S is -inf but for candidates.
+    """What is searched. slack: a tree that is better than another by no more than this counts as no better. S, room,
+    families: to work in; S is -inf but for candidates.
     """
 
     arcs: Candidates
     single_root: bool
     shape: Shape
     slack: float
-    unit: float
     S: Floats
     room: spanning_tree.Room
     families: Ints

@@ -279,18 +279,18 @@ def _assemble(
             )  # fmt: skip
     levels = make_levels(graph, kind)
     if isinstance(scores, HeadAutomata):
-        scores.check(allowed, LIMIT / _SUMMANDS)
+        scores.check(allowed, LIMIT)
         tables = {"arcs": tables["arcs"]}
     arrays = fold(tables, graph, levels, kind)
     for array in arrays:
-        if len(array) > 0 and not ((np.abs(array) < LIMIT) | np.isneginf(array)).all():
+        if len(array) > 0 and not ((np.abs(array) <= _SUMMANDS * LIMIT) | np.isneginf(array)).all():
             everything = room_for_parts(arrays, 1.0)
             shapes = {name: table.shape for name, table in tables.items()}
             read = unfold(everything, shapes, graph, levels, kind, True)
             if isinstance(scores, PartScores):  # as the caller numbers the arcs
                 for of_arcs in (tables, read):
                     of_arcs["arcs"] = scores.graph.as_given(of_arcs["arcs"])
-            raise refuse(tables, read, LIMIT / _SUMMANDS)
+            raise refuse(tables, read, LIMIT)
     return graph, levels, arrays
 
 
@@ -324,7 +324,7 @@ def _shifted(arcs: Floats, scores: Parts) -> tuple[Floats, float]:
         m = np.arange(len(arcs), dtype=np.int32)
         best = np.where(np.eye(len(arcs), dtype=np.bool_), -np.inf, arcs).max(axis=0)
         best[0] = -np.inf
-    best[~(np.abs(best) < LIMIT)] = 0.0
+    best[~(np.abs(best) <= LIMIT)] = 0.0
     return arcs - best[m], float(best.sum())
 
 

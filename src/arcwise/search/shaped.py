@@ -1,4 +1,8 @@
-"""From matrices to the best trees of a class: branch and bound, or the Lagrangian relaxation alone."""
+"""From matrices to the best trees of a class: branch and bound, or the Lagrangian relaxation alone.
+
+As around all searches that prove trees best by bounds (`arcwise.search.within_reach`), arcs that no better tree can have are
+forbidden, and the rest is put in a unit.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +14,10 @@ from numpy.typing import NDArray
 
 from arcwise.errors import InputError
 from arcwise.parts.matrices import Batch, Matrix, place
+from arcwise.parts.reach import Group, beyond_reach, least_difference, unit_of, unscaled_bound
 from arcwise.search.dual import DualOptions
 from arcwise.search.explain import explain
-from arcwise.search.lagrangian import NO_TREES, Descent
+from arcwise.search.lagrangian import NO_TREES, Descent, relax
 from arcwise.search.result import Parse
 from arcwise.search.shaped_tree import (
     Effort,
@@ -21,19 +26,20 @@ from arcwise.search.shaped_tree import (
     conclude,
     explore,
     make_shaped_room,
-    shaped_tree,
-    shaped_trees,
 )
+from arcwise.search.spanning_tree import spanning_trees
 from arcwise.search.status import FOUND, NO_SHAPE
 from arcwise.search.tree_scores import tree_scores
-from arcwise.trees.shapes import ANY, Shape, no_shape
+from arcwise.search.within_reach import FAR, SMALL
+from arcwise.trees.shapes import ANY, Shape, has_shape, no_shape
+
+Heads = NDArray[np.int32]
 
 BRANCH_AND_BOUND, LAGRANGIAN = SHAPED = "branch-and-bound", "lagrangian"
 # Of the relaxation: at a node, and as the paper has it (footnote 12); how long its first step is, and when steps are halved.
 STEPS, PAPER_STEPS = 10, 200
 NODES = 20_000  # of branch and bound, unless told otherwise: some seconds
 _SHARE, _PATIENCE, _PAPER_PATIENCE = 1.0, 5, 10
-_TOLERANCE = 1e-10
 _DEEPEST = 1 << 30  # block degree: as good as none
 _AT_ONCE = 16  # nodes that are looked at between two looks at the clock
 
@@ -62,16 +68,7 @@ class ShapeOptions(NamedTuple):
             (STEPS, _PATIENCE) if self.branching and not self.paper else (PAPER_STEPS, _PAPER_PATIENCE)
         )
         descent = Descent(own if self.steps is None else self.steps, _SHARE, patience)
-        return Effort(descent, self.nodes if self.branching else 0, self.paper, 0.0, _TOLERANCE)
-
-    @property
-    def briefly(self) -> Effort:
-        """The same for no more than a few nodes."""
-        return self.effort._replace(nodes=min(self.effort.nodes, _AT_ONCE))
-
-    def goes_on(self, outcome: Outcome) -> bool:
-        """Whether a search that was brief must go on."""
-        return self.branching and self.nodes > outcome.nodes and outcome.bound > outcome.score
+        return Effort(descent, self.nodes if self.branching else 0, self.paper, 0.0)
 
 
 def check_shape(block_degree: Any, well_nested: Any, one_inherit: Any) -> Shape:
@@ -109,60 +106,109 @@ def pick_shaped(
 
 
 def search_shaped(batch: Batch, first: int, options: ShapeOptions, single_root: bool) -> list[Parse]:
-    """The best tree of the class of every matrix of a piece; they are numbered from `first`. In one call of a kernel, but for those
-    that take many nodes.
-    """
+    """The best tree of the class of every matrix of a piece; they are numbered from `first`."""
     flat = np.concatenate([S.reshape(-1) for S in batch])
     sizes = np.array([len(S) for S in batch], np.int64)
-    heads, outcomes = np.empty(int(sizes.sum()), np.int32), np.empty((len(batch), len(Outcome._fields)))
-    shaped_trees(flat, sizes - 1, single_root, options.shape, options.briefly, heads, outcomes)
-    parses = []
-    for b, (S, tree) in enumerate(zip(batch, np.split(heads, np.cumsum(sizes)[:-1]), strict=True)):
-        code, score, bound, nodes, steps = outcomes[b].tolist()
-        outcome = Outcome(int(code), score, bound, int(nodes), int(steps))
-        if options.goes_on(outcome):
-            parses.append(search_one_shaped(S, options, single_root, place(first + b)))
-        else:
-            parses.append(_parse(S, tree, outcome, options, single_root, place(first + b)))
-    return parses
+    heads = np.empty(int(sizes.sum()), np.int32)
+    codes = spanning_trees(flat, sizes - 1, single_root, heads)
+    trees = np.split(heads, np.cumsum(sizes)[:-1])
+    return [
+        _search_class(S, tree, int(code), options, single_root, place(first + b))
+        for b, (S, tree, code) in enumerate(zip(batch, trees, codes, strict=True))
+    ]
 
 
-def search_one_shaped(S: Matrix, options: ShapeOptions, single_root: bool, where: str = "") -> Parse:
-    """The same for one matrix, a few nodes at a time: so it can be interrupted, and looks at the clock if there is a limit."""
-    heads, room = np.empty(len(S), np.int32), make_shaped_room(len(S) - 1)
+def search_one_shaped(S: Matrix, options: ShapeOptions, single_root: bool) -> Parse:
+    """The same for one matrix."""
+    heads, code = _best_of_any_shape(S, single_root)
+    return _search_class(S, heads, code, options, single_root, "")
+
+
+def _best_of_any_shape(S: Matrix, single_root: bool) -> tuple[Heads, int]:
+    heads = np.empty(len(S), np.int32)
+    return heads, int(spanning_trees(S.reshape(-1), np.array([len(S) - 1]), single_root, heads)[0])
+
+
+def _search_class(
+    S: Matrix, best: Heads, code: int, options: ShapeOptions, single_root: bool, where: str
+) -> Parse:
+    """The best tree of the class of a matrix, given the best tree of any shape and the code that came with it.
+
+    One search, and one more for each size of masks.
+    """
+    if code != FOUND:
+        raise explain(S, code, False, single_root, where)
+    if has_shape(best, options.shape):
+        return _parse(S, best, None, 0, 0, options)
     deadline = np.inf if options.seconds is None else monotonic() + options.seconds
-    outcome = shaped_tree(S, single_root, options.shape, options.briefly, room, heads)
-    if options.goes_on(outcome):
-        trees, rows, nodes, incumbent = begin(S, single_root, options.shape, options.effort, room)
-        seen = steps = 0
-        while nodes.number > 0 and seen < options.nodes and monotonic() < deadline:
-            most = min(_AT_ONCE, options.nodes - seen)
-            nodes, more_nodes, more_steps = explore(
-                trees, rows, nodes, incumbent, options.effort.descent, most, options.effort.most_open
-            )
-            seen, steps = seen + more_nodes, steps + more_steps
-        outcome = conclude(trees, nodes, incumbent, outcome.bound, seen, steps, heads)
-    return _parse(S, heads, outcome, options, single_root, where)
+    size = len(S)
+    read = np.tile(np.arange(size) > 0, (size, 1)) & ~np.eye(size, dtype=np.bool_)
+    given, owner = np.where(read, S, -np.inf), np.nonzero(read)[1] - 1
+    found: Parse | None = None
+    while True:
+        unit = unit_of([given])
+        difference, exact = least_difference(unit, size * size)
+        outcome, heads = _search_in_unit(
+            np.ldexp(given, unit.shift), difference, options, single_root, deadline
+        )
+        bound = unscaled_bound(outcome.bound, unit.shift)
+        if outcome.code == NO_SHAPE:
+            if found is not None:  # the budget ended
+                return found
+            if outcome.bound > NO_TREES:
+                raise InputError(
+                    f"{where}no tree of shape {options.shape} found at {outcome.nodes} nodes, nor proved that there is none",
+                    expected="a larger budget of nodes, or of seconds",
+                )
+            raise no_shape(options.shape, where)
+        certified = outcome.bound == outcome.score
+        if (
+            certified
+            and not exact
+            and np.abs(given[heads[1:], np.arange(1, size)]).max() < 2.0**-unit.shift * SMALL
+        ):
+            certified, bound = False, unscaled_bound(outcome.bound + difference, unit.shift)
+        parse = _parse(S, heads, None if certified else bound, outcome.nodes, outcome.steps, options)
+        if found is not None and found.score > parse.score:
+            found.bound = found.score if certified else max(found.score, bound)
+            parse = found
+        found = parse
+        (gone,) = beyond_reach([Group(given[read], owner, True)], parse.score, FAR)
+        if not (gone & (given[read] > -np.inf)).any():
+            return parse
+        given[read] = np.where(gone, -np.inf, given[read])
+
+
+def _search_in_unit(
+    S: Matrix, difference: float, options: ShapeOptions, single_root: bool, deadline: float
+) -> tuple[Outcome, Heads]:
+    """What branch and bound, or the relaxation, finds among scores below 1 in size, a few nodes at a time: so it can be interrupted,
+    and looks at the clock if there is a limit.
+    """
+    heads, _ = _best_of_any_shape(S, single_root)
+    value = float(S[heads[1:], np.arange(1, len(S))].sum())
+    room, effort = make_shaped_room(len(S) - 1), options.effort._replace(slack=difference)
+    trees, rows, nodes, incumbent = begin(S, single_root, options.shape, effort, room)
+    seen = steps = 0
+    if options.shape.block_degree == 1:  # the first incumbent is the best
+        nodes = nodes._replace(number=0)
+    elif not options.branching:
+        relaxed = relax(trees, rows, nodes.alive[0], incumbent, effort.descent)
+        nodes.bounds[0], steps = relaxed.bound, relaxed.steps
+    while options.branching and nodes.number > 0 and seen < options.nodes and monotonic() < deadline:
+        most = min(_AT_ONCE, options.nodes - seen)
+        nodes, more_nodes, more_steps = explore(
+            trees, rows, nodes, incumbent, effort.descent, most, effort.most_open
+        )
+        seen, steps = seen + more_nodes, steps + more_steps
+    outcome = conclude(trees, nodes, incumbent, value, seen, steps, heads)
+    return Outcome(int(outcome.code), outcome.score, outcome.bound, seen, steps), heads
 
 
 def _parse(
-    S: Matrix,
-    heads: NDArray[np.int32],
-    outcome: Outcome,
-    options: ShapeOptions,
-    single_root: bool,
-    where: str,
+    S: Matrix, heads: Heads, bound: float | None, nodes: int, steps: int, options: ShapeOptions
 ) -> Parse:
-    if outcome.code == NO_SHAPE:
-        if outcome.bound > NO_TREES:
-            raise InputError(
-                f"{where}no tree of shape {options.shape} found at {outcome.nodes} nodes, nor proved that there is none",
-                expected="a larger budget of nodes, or of seconds",
-            )
-        raise no_shape(options.shape, where)
-    if outcome.code != FOUND:
-        raise explain(S, int(outcome.code), False, single_root, where)
+    """bound: None if the tree is proved best."""
     score = float(tree_scores(S.reshape(-1), np.array((len(S) - 1,), np.int64), heads)[0])
-    bound = score if outcome.bound == outcome.score else max(score, outcome.bound)
-    stats = {"nodes": int(outcome.nodes), "steps": int(outcome.steps), "shape": str(options.shape)}
-    return Parse(heads, score, bound, None, {"method": options.method, **stats})
+    stats = {"method": options.method, "nodes": nodes, "steps": steps, "shape": str(options.shape)}
+    return Parse(heads, score, score if bound is None else max(score, bound), None, stats)

@@ -45,7 +45,6 @@ from arcwise.trees.shapes import Shape, has_shape
 from arcwise.trees.violations import find_violations
 
 _FIRST_ROOM = 32  # for open nodes
-_LARGE = 1e100
 # Every so many nodes a better incumbent is looked for, among so many trees by repair and by climbing.
 _EVERY, _REPAIR, _CLIMB = 128, 20_000, 4_000
 _MOST_BYTES = 1 << 26  # of open nodes, of which the best comes first; beyond that, the last
@@ -53,16 +52,14 @@ _MOST_BYTES = 1 << 26  # of open nodes, of which the best comes first; beyond th
 
 class Effort(NamedTuple):
     """descent: of the relaxation at a node. nodes: at most; 0 for the relaxation alone (section 5.3). paper: whether rows and
-    branches are those of the paper. slack: a tree that is better by no more than this counts as no better, nor by `tolerance`
-    times the largest score, or 1 if that is more. most_open: nodes left open times arcs, at most: with
-    more, the search gives up.
+    branches are those of the paper. slack: a tree that is better by no more than this counts as no better. most_open: nodes left open
+    times arcs, at most: with more, the search gives up.
     """
 
     descent: Descent
     nodes: int
     paper: bool
     slack: float
-    tolerance: float
     most_open: int = 1 << 62
 
 
@@ -315,14 +312,10 @@ def begin(
 ) -> tuple[Trees, Rows, Open, Incumbent]:
     """Everything as it is before the first node."""
     arcs = make_candidates(S)
-    largest = np.abs(arcs.score).max()
-    unit = max(1.0, largest / _LARGE)  # so that multipliers do not overflow
-    arcs.score[:] /= unit
-    slack = max(effort.slack, effort.tolerance * max(1.0, largest)) / unit
     work = room.scores[: S.size].reshape(S.shape)
     work[:] = -np.inf
     families = np.zeros((len(S), 3), np.int32)
-    trees = Trees(arcs, single_root, shape, slack, unit, work, room.trees, families)
+    trees = Trees(arcs, single_root, shape, effort.slack, work, room.trees, families)
     incumbent = Incumbent(np.full(1, NO_TREES), np.full(len(S), -1, np.int32))
     projective = np.empty(len(S), np.int32)
     if eisner.eisner_tree(S, single_root, eisner.make_chart(len(S) - 1), projective) == FOUND:
@@ -342,9 +335,9 @@ def conclude(
     if bound <= score + trees.slack:
         bound = score
     if score == NO_TREES:
-        return Outcome(NO_SHAPE, score, min(value, bound * trees.unit), seen, steps)
+        return Outcome(NO_SHAPE, score, min(value, bound), seen, steps)
     heads[:] = incumbent.heads
-    return Outcome(FOUND, score * trees.unit, min(value, bound * trees.unit), seen, steps)
+    return Outcome(FOUND, score, min(value, bound), seen, steps)
 
 
 @kernel

@@ -73,9 +73,7 @@ def make_shaped_search(n: int, single_root: bool, shape: Shape) -> ShapedSearch:
         head[a], modifier[a] = a % size, a // size
     first = (np.arange(size + 1) * size).astype(np.int32)
     arcs, room = Candidates(head, modifier, np.empty(size * size), first), spanning_tree.make_room(n)
-    trees = Trees(
-        arcs, single_root, shape, 0.0, 1.0, np.empty((size, size)), room, np.zeros((size, 3), np.int32)
-    )
+    trees = Trees(arcs, single_root, shape, 0.0, np.empty((size, size)), room, np.zeros((size, 3), np.int32))
     return ShapedSearch(
         single_root, False, room, eisner.make_chart(n), shape, trees, make_rows(arcs, CELLS), np.empty(size * size),
         np.ones(1, np.bool_),

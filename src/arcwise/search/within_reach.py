@@ -28,8 +28,8 @@ from arcwise.search.result import Parse
 SearchOf = Callable[[PartChart, Parse | None], Parse]
 Flags = NDArray[np.bool_]
 
-_FAR = 16.0  # times farther than a better tree could afford: such numbers are forbidden
-_SMALL = (
+FAR = 16.0  # times farther than a better tree could afford: such numbers are forbidden
+SMALL = (
     2.0**-6
 )  # what all numbers of a tree come to, at least, if rounding in the unit is no more than that of their sum
 
@@ -58,7 +58,7 @@ def search_within_reach(chart: PartChart, search: SearchOf) -> Parse:
                 raise
             return found
         gone = _out_of_reach(given.chart, parse.score)
-        if gone is None and parse.certified and not given.exact and _size(given.chart, parse) < _SMALL:
+        if gone is None and parse.certified and not given.exact and _size(given.chart, parse) < SMALL:
             # What is left is much larger than the tree's own numbers: only what may be in a better tree is to count.
             rivals = arcs_of_rivals(given.chart, parse)
             closer = forbid(given.chart, {"arcs": ~rivals})
@@ -135,7 +135,7 @@ def _only_one(chart: PartChart) -> bool:
 def _out_of_reach(chart: PartChart, score: float) -> dict[str, Flags] | None:
     """The entries of the tables that no tree as good as this has, by far; None if there are none that were not forbidden yet."""
     groups = _groups(chart)
-    gone = beyond_reach(list(groups.values()), score, _FAR)
+    gone = beyond_reach(list(groups.values()), score, FAR)
     fresh = [
         bool((far & (group.values > -np.inf)).any()) for far, group in zip(gone, groups.values(), strict=True)
     ]
