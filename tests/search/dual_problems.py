@@ -54,7 +54,7 @@ class Case(NamedTuple):
 
     @property
     def tolerance(self) -> float:
-        return 1e-9 * float(np.abs(self.of_trees[self.of_trees > -np.inf]).max(initial=1.0))
+        return 1e-12 * float(np.abs(self.of_trees[self.of_trees > -np.inf]).max(initial=1.0))
 
     def score_of(self, heads: Any) -> float:
         """The score of a tree, which must be one of those that are allowed."""

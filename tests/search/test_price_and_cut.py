@@ -187,7 +187,7 @@ def test_finds_the_best_tree_and_proves_it(single_root, tables, heads, data):
         assert found.stats["integral"] == (found.stats["fractional"] == 0)
         assert found.stats["added"] <= found.stats["parts"]
     assert parse.certified
-    assert parse.score == pytest.approx(best, abs=tolerance)
+    assert parse.score == pytest.approx(best, abs=1e-12 * size)
     assert (parse.heads.tolist(), parse.score, parse.stats) == (
         again.heads.tolist(),
         again.score,
@@ -195,7 +195,8 @@ def test_finds_the_best_tree_and_proves_it(single_root, tables, heads, data):
     )
     lp = arcwise.decode(scores, decoder="lp", relaxation="all", connected="cuts", **options)
     assert relaxed.stats["value"] == pytest.approx(lp.stats["value"], abs=tolerance)
-    assert relaxed.bound == pytest.approx(max(lp.stats["value"], relaxed.score), abs=tolerance)
+    off = tolerance * (1 + 2 * len(parse.heads) ** 2)  # what the solver's tolerances may come to, which are added
+    assert relaxed.bound == pytest.approx(max(lp.stats["value"], relaxed.score), abs=off)
     assert relaxed.certified or not relaxed.stats["integral"]
 
 

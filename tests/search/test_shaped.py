@@ -19,7 +19,7 @@ from arcwise.trees import all_trees
 from arcwise.trees.shapes import ONE_INHERIT, Shape, has_shape
 from tests.parts import naive
 from tests.search.constraints import draw_constraints
-from tests.search.test_contract import check, matrices, sum_of_arcs, tolerance
+from tests.search.test_contract import check, matrices, rounding, sum_of_arcs
 
 SHAPES = [Shape(k, nested) for k in range(4) for nested in (False, True) if k or nested] + [ONE_INHERIT]
 INSTANCES = 10_000
@@ -57,8 +57,8 @@ def test_finds_the_best_tree(shape, single_root, S, rule, data):
         return
     parse = decode(S, **options)
     check(parse, S, single_root)
-    slack = tolerance(S, "dual")
-    assert abs(parse.score - scores.max()) <= slack
+    best = trees[scores.argmax()]
+    assert abs(parse.score - scores.max()) <= rounding(S, parse.heads, best)
     assert has_shape(parse.heads, shape)
     assert decode([S, S], **options, jobs=2)[1].score == parse.score if not constraints else True
     assert decode(S, **options, seconds=60.0).score == parse.score
@@ -67,8 +67,8 @@ def test_finds_the_best_tree(shape, single_root, S, rule, data):
     except InputError:  # none was met on the way
         return
     assert has_shape(heuristic.heads, shape)
-    assert heuristic.score <= scores.max() + slack
-    assert heuristic.bound >= scores.max() - slack
+    assert heuristic.score <= scores.max() + rounding(S, heuristic.heads, best)
+    assert heuristic.bound >= scores.max() - rounding(S, heuristic.heads, best)
 
 
 @one_or_several_roots

@@ -20,6 +20,7 @@ Floats = NDArray[np.float64]
 Owners = NDArray[np.integer]
 
 _DIGITS = 53  # of a float64
+_SMALLEST = -1074  # the smallest float64 is 2 to this
 _SPARE = 2.0**-10  # what of a whole multiple is left to rounding
 # Where scores are whole numbers, a better tree is better by 1: a bound that comes as near as this to a score proves it best.
 WHOLE_DIFFERENCE = 1.0 - _SPARE
@@ -37,26 +38,31 @@ class Group(NamedTuple):
 
 
 class Unit(NamedTuple):
-    """shift: numbers times 2^shift are below 1 in size, and one of them is 1/2 or more. whole: the largest power of two of which all
-    numbers, so multiplied, are whole multiples; 0 if there are no numbers but 0.
+    """shift: numbers times 2^shift are below `size`, and one of them is half of that or more. whole: the largest power of two of
+    which all numbers, so multiplied, are whole multiples; 0 if there are no numbers but 0. size: 1; more only where the smallest
+    numbers would lose digits otherwise.
     """
 
     shift: int
     whole: float
+    size: float = 1.0
 
 
 def beyond_reach(groups: Sequence[Group], least: float, times: float = 1.0) -> list[NDArray[np.bool_]]:
     """For every number of every group, whether each tree with it scores less than `least`. Linear time.
 
     A tree scores no more than the sum over groups and owners of their largest number. With a given number in place of the largest
-    of its owner it scores no more than that much less. times: 1 or more, only numbers that are so many times as far away.
+    of its owner it scores no more than that much less. least: may be rounded, as the sum of a tree's numbers is. times: 1 or more,
+    only numbers that are so many times as far away.
     """
     most = [_largest(group) for group in groups]
-    top = fsum(x for largest in most for x in largest.tolist())
+    numbers = [x for largest in most for x in largest.tolist()]
+    top = fsum(numbers)
     if not -inf < top < inf or least == -inf:
         return [np.isneginf(group.values) for group in groups]
-    spare = nextafter(top, inf) - least  # what a tree may lack at most, and a little more
-    spare = times * nextafter(spare + 4e-16 * (abs(top) + abs(least)), inf)
+    # No number of a tree is above the largest of its owner, so they come to no more than twice that and the score in size.
+    size = 2.0 * fsum(map(abs, numbers)) + abs(least)
+    spare = times * (top - least + len(numbers) * 2.0 ** (1 - _DIGITS) * size)  # what a tree may lack at most
     with np.errstate(over="ignore"):
         return [
             largest[group.owner] - group.values > spare for group, largest in zip(groups, most, strict=True)
@@ -86,7 +92,10 @@ def unit_of(arrays: Iterable[Floats]) -> Unit:
         zeros = np.frexp((digits & -digits).astype(np.float64))[1] - 1
         top = max(top, int(exponent.max()))
         bottom = min(bottom, int((exponent - _DIGITS + zeros).min()))
-    return Unit(0, 0.0) if top < bottom else Unit(-top, max(float(np.ldexp(1.0, bottom - top)), 5e-324))
+    if top < bottom:
+        return Unit(0, 0.0)
+    shift = max(-top, _SMALLEST - bottom)
+    return Unit(shift, float(np.ldexp(1.0, bottom + shift)), float(np.ldexp(1.0, top + shift)))
 
 
 def least_difference(unit: Unit, terms: int) -> tuple[float, bool]:
@@ -96,7 +105,7 @@ def least_difference(unit: Unit, terms: int) -> tuple[float, bool]:
     whole multiples of something that such sums resolve, trees differ by that or not at all: a little less will do, and nothing is
     lost. Otherwise the sums are only known up to rounding, and that is the difference.
     """
-    rounding = terms * 2.0 ** (4 - _DIGITS)
+    rounding = terms * unit.size * 2.0 ** (4 - _DIGITS)
     if unit.whole == 0.0:
         return 0.25, True
     if unit.whole * _SPARE > 2.0 * rounding:

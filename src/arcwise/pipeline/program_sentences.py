@@ -33,8 +33,8 @@ from arcwise.search.status import FOUND
 # The columns of a report: whether the solver did not come to an end, fractional arcs of the linear program, programs solved, arcs
 # built, parts scored and built, parts that there are, sets of words cut, branches.
 UNFINISHED, FRACTIONAL, ROUNDS, ARCS, SCORED, ADDED, PARTS, CUTS, BRANCHES = range(9)
-# Scores are whole numbers: a tree within this of a bound is the best one.
-_SLACK = 0.999
+# Scores are whole numbers: a tree within this of a bound is the best one, and solvers are right to more than what is left of 1.
+_SLACK = 0.5
 _NOTHING = np.empty(0)
 
 

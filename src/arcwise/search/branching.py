@@ -39,7 +39,7 @@ Ints = NDArray[np.integer]
 _PATIENCE = 8  # searches before prices are sought
 _STEPS = 60  # and how many are spent on them
 _SHRINK, _SHORTEST = 0.8, 0.1  # steps that do not lower the bound are too long; when too short, they end
-_ROUNDING = 1e-12  # of the size of scores: what sums with prices may be off by
+_ROUNDING = 2.0**-48  # of the size of scores and prices: what their sums may be off by
 
 
 _Set = tuple[int, int]
@@ -154,8 +154,8 @@ class _Search:
         """A bound that is no higher proves the best tree best."""
         if self.best is None:
             return -np.inf
-        size = max(1.0, abs(self.best.score), self.given_back)
-        return self.best.score + max(self.slack, 0.0 if self.prices is None else _ROUNDING * size)
+        rounding = 0.0 if self.prices is None else 4.0 * _ROUNDING * abs(self.best.score)
+        return self.best.score + max(self.slack, rounding)
 
     def may_price(self) -> bool:
         """Whether it is time to find prices."""
@@ -172,7 +172,8 @@ class _Search:
             relaxed = self.oracle(alive)
         elif (relaxed := self.priced(alive, self.prices)) is not None:
             paid = float(self.prices[relaxed.tree[1:]].sum())
-            relaxed = Relaxed(relaxed.tree, relaxed.score + paid, relaxed.bound + self.given_back)
+            off = _ROUNDING * (abs(relaxed.score) + abs(paid) + self.given_back)
+            relaxed = Relaxed(relaxed.tree, relaxed.score + paid, relaxed.bound + self.given_back + off)
         if relaxed is None:
             return None
         counts = self.constraints.counts(relaxed.tree)

@@ -16,6 +16,7 @@ from arcwise.errors import InputError, NoTreeError
 from arcwise.parts.arc_graph import PartScores
 from arcwise.parts.matrices import as_batch, as_matrix
 from arcwise.parts.matrices import place as place_of
+from arcwise.parts.reach import least_difference, unit_of
 from arcwise.parts.scores import Scores
 from arcwise.search.best_heads import LIMIT
 from arcwise.search.branching import Floats, Ints, Relaxed, branch
@@ -29,7 +30,9 @@ _LARGE = 1e290  # beyond this, scores less prices might be no numbers
 
 
 class Arcs(NamedTuple):
-    """The arcs that scores speak of: head, modifier, own score and label's number, and how to give them other scores."""
+    """The arcs that scores speak of: head, modifier, own score and label's number, and how to give them other scores. higher: the
+    scores of parts of several arcs.
+    """
 
     n: int
     head: Ints
@@ -38,6 +41,7 @@ class Arcs(NamedTuple):
     label: Ints
     names: list[str] | None
     rescored: Callable[[Floats], Any]
+    higher: tuple[Floats, ...] = ()
 
     def members(self, compiled: Compiled) -> Flags:
         """(arcs, groups): which of them are of a group."""
@@ -136,12 +140,31 @@ def _solve(
     found = branch(
         lambda alive: priced(alive, free), arcs.head, arcs.modifier, members, compiled.group_heads, compiled.spans, alive,
         seconds=seconds, priced=priced if np.abs(scores[alive]).max(initial=0.0) < _LARGE else None,
+        slack=_least_difference(arcs, scores[alive]),
     )  # fmt: skip
     if found is None:
         return None
     parse = parses[found.tree.tobytes()]
-    stats = {**parse.stats, "searches": found.nodes}
-    return Parse(parse.heads, found.score, max(found.score, found.bound), parse.labels, stats, parse.senses)
+    score, certified = found.score, found.bound == found.score
+    if found.nodes > 1:  # prices may have cost digits
+        score = search(arcs.rescored(np.where(_flags(found.tree, len(scores)), scores, -np.inf))).score
+    bound = score if certified else max(score, found.bound)
+    return Parse(
+        parse.heads, score, bound, parse.labels, {**parse.stats, "searches": found.nodes}, parse.senses
+    )
+
+
+def _flags(tree: Ints, arcs: int) -> Flags:
+    flags = np.zeros(arcs, np.bool_)
+    flags[tree[1:]] = True
+    return flags
+
+
+def _least_difference(arcs: Arcs, scores: Floats) -> float:
+    """What two trees differ by at least, or a little less, if they differ; 0 if that is not known."""
+    unit = unit_of([scores, *arcs.higher])
+    difference, exact = least_difference(unit, (arcs.n + 1) ** 2)
+    return float(np.ldexp(difference, -unit.shift)) if exact else 0.0
 
 
 def _bound(parse: Parse) -> float:
@@ -170,7 +193,7 @@ def _arcs(scores: Any) -> Arcs:
         label = np.array([number[str(one)] for one in graph.labels or ()], np.intp)
         return Arcs(
             graph.n, graph.arcs[:, 0], graph.arcs[:, 1], given, label, names,
-            lambda arcs: PartScores(graph, arcs, **tables),
+            lambda arcs: PartScores(graph, arcs, **tables), tuple(tables.values()),
         )  # fmt: skip
     if not isinstance(scores, Scores):
         S = as_matrix(scores)
@@ -186,4 +209,6 @@ def _arcs(scores: Any) -> Arcs:
         other[head, modifier] = arcs
         return other if not isinstance(scores, Scores) else Scores(**{**scores.tables(), "arcs": other})
 
-    return Arcs(n, head, modifier, S[head, modifier], np.zeros(len(head), np.intp), None, rescored)
+    tables = scores.tables() if isinstance(scores, Scores) else {}
+    higher = tuple(table for name, table in tables.items() if name != "arcs")
+    return Arcs(n, head, modifier, S[head, modifier], np.zeros(len(head), np.intp), None, rescored, higher)

@@ -36,6 +36,7 @@ from arcwise.search.part_chart import (
 )
 from arcwise.search.part_polytopes import ALL
 from arcwise.search.pieces import in_pieces
+from arcwise.search.proof import proved
 from arcwise.search.result import Parse
 from arcwise.search.shaped import SHAPED, check_shape, pick_shaped, search_one_shaped, search_shaped
 from arcwise.search.spanning_tree import spanning_trees
@@ -234,8 +235,8 @@ def decode(
             if chart.method == PRICE:
                 from arcwise.search.priced_tables import price_parse
 
-                return price_parse(chart, program_options)
-            return lp_parse(chart, program_options)
+                return proved(chart, partial(price_parse, options=program_options))
+            return proved(chart, partial(lp_parse, options=program_options))
 
         parses: Parse | list[Parse] = for_each(
             scores, jobs, search_parts, projective=projective, single_root=single_root, decoder=decoder, dual=True,

@@ -252,6 +252,12 @@ def forbid(chart: PartChart, gone: dict[str, NDArray[np.bool_]]) -> PartChart:
     return chart._replace(graph=graph, levels=levels, tables=arrays, given=given)
 
 
+def only_one(chart: PartChart) -> bool:
+    """Whether every word has one arc only."""
+    allowed = len(chart.graph.head) - 1 if chart.arcs.ndim == 2 else np.count_nonzero(chart.arcs > -np.inf)
+    return int(allowed) == int(chart.graph.position[-1])
+
+
 def _assemble(
     method: str, kind: Kind, scores: Parts, tables: dict[str, Floats], place: str, program: tuple[str, str, bool, bool] | None
 ) -> tuple[Graph, Levels, Tables]:  # fmt: skip

@@ -165,7 +165,7 @@ def _search_class(
         if (
             certified
             and not exact
-            and np.abs(given[heads[1:], np.arange(1, size)]).max() < 2.0**-unit.shift * SMALL
+            and np.abs(given[heads[1:], np.arange(1, size)]).max() < np.ldexp(unit.size * SMALL, -unit.shift)
         ):
             certified, bound = False, unscaled_bound(outcome.bound + difference, unit.shift)
         parse = _parse(S, heads, None if certified else bound, outcome.nodes, outcome.steps, options)

@@ -18,10 +18,10 @@ from arcwise.errors import InputError
 from arcwise.parts.folding import room_for_parts, unfold
 from arcwise.parts.graph import Level
 from arcwise.parts.head_automata import HeadAutomata
-from arcwise.parts.reach import Group, beyond_reach, least_difference, scaled, unit_of, unscaled_bound
+from arcwise.parts.reach import Group, Unit, beyond_reach, least_difference, scaled, unit_of, unscaled_bound
 from arcwise.parts.tables import Tables
 from arcwise.search.dual import arcs_of_rivals
-from arcwise.search.part_chart import PartChart, forbid
+from arcwise.search.part_chart import PartChart, forbid, only_one
 from arcwise.search.result import Parse
 
 # Given the problem and what an earlier search of it found, if there was one.
@@ -38,7 +38,7 @@ class _InUnit(NamedTuple):
     """A problem in its unit. exact: whether a bound that comes as near as `chart.difference` leaves no doubt at all."""
 
     chart: PartChart
-    shift: int
+    unit: Unit
     exact: bool
 
 
@@ -58,16 +58,21 @@ def search_within_reach(chart: PartChart, search: SearchOf) -> Parse:
                 raise
             return found
         gone = _out_of_reach(given.chart, parse.score)
-        if gone is None and parse.certified and not given.exact and _size(given.chart, parse) < SMALL:
+        if (
+            gone is None
+            and parse.certified
+            and not given.exact
+            and _size(given.chart, parse) < SMALL * given.unit.size
+        ):
             # What is left is much larger than the tree's own numbers: only what may be in a better tree is to count.
             rivals = arcs_of_rivals(given.chart, parse)
             closer = forbid(given.chart, {"arcs": ~rivals})
-            if not _only_one(closer):
-                if _in_unit(closer).shift >= 2:
+            if not only_one(closer):
+                if _in_unit(closer).unit.shift >= 2:
                     gone = {"arcs": ~rivals}
                 elif parse.bound is not None:
                     parse.bound += given.chart.difference
-        parse = _unscaled(parse, given.shift)
+        parse = _unscaled(parse, given.unit.shift)
         if found is not None and found.score > parse.score:
             found.bound, parse = parse.bound, found
         found = parse
@@ -79,7 +84,7 @@ def search_within_reach(chart: PartChart, search: SearchOf) -> Parse:
 def plainly(chart: PartChart) -> PartChart:
     """The problem as it is, in no unit but with the difference that counts: for searches with scores from elsewhere."""
     given = _in_unit(chart)
-    return chart._replace(difference=float(np.ldexp(given.chart.difference, -given.shift)))
+    return chart._replace(difference=float(np.ldexp(given.chart.difference, -given.unit.shift)))
 
 
 def _in_unit(chart: PartChart) -> _InUnit:
@@ -95,7 +100,7 @@ def _in_unit(chart: PartChart) -> _InUnit:
     with np.errstate(all="ignore"):  # what is not read may be anything
         tables = Tables(*(scaled(array, unit.shift) for array in chart.tables))
         given = {name: scaled(table, unit.shift) for name, table in given.items()}
-    return _InUnit(chart._replace(tables=tables, given=given, difference=difference), unit.shift, exact)
+    return _InUnit(chart._replace(tables=tables, given=given, difference=difference), unit, exact)
 
 
 def _unscaled(parse: Parse, shift: int) -> Parse:
@@ -124,12 +129,6 @@ def _size(chart: PartChart, parse: Parse) -> float:
         own = arcs[graph.position[graph.head[1:]] == parse.heads[graph.position[graph.modifier[1:]]]]
         own = own[own > -np.inf]
     return max(abs(parse.score), float(np.abs(own).max(initial=0.0)))
-
-
-def _only_one(chart: PartChart) -> bool:
-    """Whether every word has one arc only."""
-    allowed = len(chart.graph.head) - 1 if chart.arcs.ndim == 2 else np.count_nonzero(chart.arcs > -np.inf)
-    return int(allowed) == int(chart.graph.position[-1])
 
 
 def _out_of_reach(chart: PartChart, score: float) -> dict[str, Flags] | None:
