@@ -177,7 +177,7 @@ def test_no_proof_takes_long(parsers: Parsers, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(Rows, "find_trees", watched)
     reached = parsers.accuracy(Case(12, NONE, "2nd", 800))
     assert 0 < reached["LAS"] <= reached["UAS"] <= 100
-    assert [effort.budget for effort in efforts] == [1000] * EPOCHS
+    assert [effort.budget for effort in efforts] == [200_000] * EPOCHS
 
 
 # Tables

@@ -30,6 +30,7 @@ from arcwise.search.tree_search import (
 # How a descent ended: y = z; the bound met the best score seen; after so many steps, or so much work; no tree scores more than -inf.
 AGREED, CLOSED, STOPPED, NOTHING = range(4)
 LEFT, RIGHT, UP = 1, 2, 4  # what of an automaton has changed
+_ROUNDING = 1e-9  # of values, by which an option must be worse than another to be left out: more than sums may be off by
 
 
 class Problem(NamedTuple):
@@ -50,11 +51,14 @@ class Problem(NamedTuple):
 
 
 class State(NamedTuple):
-    """Where a descent is. All is kept from step to step, so that only what changed is computed again (section 7.4).
+    """Where a descent is. All is kept from step to step, so that only what changed is computed again (section 7.4), and of that only
+    what may be the best: an option's chains gain no more than the costs of arcs fell.
 
     u, v: the multipliers. tree: the arc into each word, y; 0 for the root. y, z, up: flags of arcs; z are the modifiers that automata
     take, up the arcs that they suppose into their words. of_tree: f_i(y) of each word; stale, other: what of its automaton's costs,
-    and whether its share of y, has changed. value, option: of each automaton, the best. chains: of each chain, the best. best, back,
+    and whether its share of y, has changed. value, option: of each automaton, the best. chains: of each chain, the best, and `made`,
+    by which change of its side; changes: of both sides of each automaton, how many there were. fallen: of each automaton, what its
+    arcs' costs have fallen by in all; most: of each option, with what they fell by since, a bound on its chains. best, back,
     taken: of nodes. incumbent: the best score of a tree so far; best_tree: that tree. least: the least bound so far; at: the
     multipliers that gave it. work: what was done so far, in edges of automata and pairs of words that were looked at.
     """
@@ -73,6 +77,10 @@ class State(NamedTuple):
     value: Floats
     option: Ints
     chains: Floats
+    made: Ints
+    changes: Ints
+    fallen: Floats
+    most: Floats
     best: Floats
     back: Ints
     taken: Ints
@@ -118,11 +126,13 @@ def make_state(
 ) -> State:
     """The state before the first step. u, v: where the multipliers begin. incumbent: -inf if no tree is known. work: counted on."""
     words, arcs, nodes = len(problem.vertices) - 1, len(problem.graph.head), len(problem.automata.arc)
+    chains, options = len(problem.automata.before), len(problem.automata.up)
     return State(
         u.copy(), v.copy(), np.full((words, words), -np.inf), np.empty(words, np.int32), np.zeros(words, np.int32),
         np.zeros(arcs, np.bool_), np.zeros(arcs, np.bool_), np.zeros(arcs, np.bool_), np.zeros(words),
-        np.full(words, LEFT | RIGHT | UP, np.int32), np.ones(words, np.bool_), np.zeros(words), np.zeros(words, np.int32),
-        np.empty(len(problem.automata.before)), np.empty(nodes), np.empty(nodes, np.int32), np.empty(nodes, np.int32),
+        np.full(words, LEFT | RIGHT | UP, np.int32), np.ones(words, np.bool_), np.zeros(words), np.full(words, -1, np.int32),
+        np.empty(chains), np.zeros(chains, np.int32), np.ones(2 * words, np.int32), np.zeros(words), np.full(options, np.inf),
+        np.empty(nodes), np.empty(nodes, np.int32), np.empty(nodes, np.int32),
         np.full(1, incumbent), best_tree.copy(), np.full(1, np.inf), (u.copy(), v.copy()), work,
     )  # fmt: skip
 
@@ -175,23 +185,48 @@ def option_value(automata: Automata, state: State, o: int) -> float:
 
 
 @kernel
+def forget(state: State) -> None:
+    """Nothing is known of any automaton: all options are computed when they are asked for next."""
+    state.stale[:] = LEFT | RIGHT | UP
+    state.changes[:] += 1
+    state.most[:] = np.inf
+
+
+@kernel
+def _compute(problem: Problem, state: State, i: int, o: int) -> float:
+    """What an option of automaton i is worth, its chains computed again where the costs of their arcs have changed."""
+    automata = problem.automata
+    for side in range(2):
+        c = 2 * o + side
+        if state.made[c] != state.changes[2 * i + side]:
+            state.made[c] = state.changes[2 * i + side]
+            state.work[0] += edges_of(automata, o)
+            state.chains[c] = best_chain(automata, c, state.u, state.best, state.back)
+    state.most[o] = state.chains[2 * o] + state.chains[2 * o + 1] - state.fallen[i]
+    return option_value(automata, state, o)
+
+
+@kernel
 def find_modifiers(problem: Problem, state: State) -> tuple[float, int]:
-    """The best modifiers z of every word, and their value; -inf if some word has none. And how many automata had to be computed."""
+    """The best modifiers z of every word, and their value; -inf if some word has none. And how many automata had to be computed.
+
+    Of several best options the first is taken.
+    """
     graph, automata, vertices = problem.graph, problem.automata, problem.vertices
     total, recomputed = 0.0, 0
     for i in range(len(vertices) - 1):
         if state.stale[i] != 0:
             recomputed += 1
-            top, chosen = -np.inf, -1
+            top, chosen, last = -np.inf, -1, state.option[i]
+            if last >= 0:
+                top, chosen = _compute(problem, state, i, last), last
+                chosen = chosen if top > -np.inf else -1
             for o in range(automata.options[i], automata.options[i + 1]):
-                state.work[0] += edges_of(automata, o)
-                for side in range(2):
-                    if state.stale[i] & (RIGHT if side == 1 else LEFT):
-                        state.chains[2 * o + side] = best_chain(
-                            automata, 2 * o + side, state.u, state.best, state.back
-                        )
-                value = option_value(automata, state, o)
-                if value > top:
+                most = state.most[o] + state.fallen[i] - state.v[automata.up[o]]
+                if o == last or most < top - _ROUNDING * (abs(top) + state.fallen[i]):
+                    continue
+                value = _compute(problem, state, i, o)
+                if value > top or (value == top and o < chosen):
                     top, chosen = value, o
             state.stale[i], state.value[i], state.option[i] = 0, top, chosen
             first, last = vertices[i], vertices[i + 1]
@@ -293,9 +328,13 @@ def descend(problem: Problem, state: State, steps: Steps, votes: Ints, trace: Fl
         for b in range(1, arcs):
             y, z = state.y[b], state.z[b]
             if z != y:
+                h, right = graph.head[b], b >= graph.right[graph.head[b]]
+                i = graph.position[h]
                 state.u[b] += length if z else -length
-                h = graph.head[b]
-                state.stale[graph.position[h]] |= RIGHT if b >= graph.right[h] else LEFT
+                state.stale[i] |= RIGHT if right else LEFT
+                state.changes[2 * i + right] += 1
+                if not z:
+                    state.fallen[i] += length
             if problem.grand and state.up[b] != y:
                 state.v[b] += length if state.up[b] else -length
                 state.stale[graph.position[graph.modifier[b]]] |= UP

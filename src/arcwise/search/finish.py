@@ -17,16 +17,14 @@ from arcwise.parts.graph import Ints
 from arcwise.parts.tables import Floats
 from arcwise.search.automata import Flags, chain_margins, edges_of, restrict
 from arcwise.search.dual_decomposition import (
-    LEFT,
-    RIGHT,
     STOPPED,
-    UP,
     Problem,
     State,
     Steps,
     descend,
     find_modifiers,
     find_tree,
+    forget,
     make_state,
     option_value,
     score_modifiers,
@@ -112,7 +110,7 @@ def spread_scores(problem: Problem, state: State, share: float) -> None:
     """Begin where the tree knows a share of what the automata know of every arc: of the loss if they must not take it, less that
     if they must. So the first tree is a good one, and few steps are left to make.
     """
-    state.stale[:] = LEFT | RIGHT | UP
+    forget(state)
     total, _ = find_modifiers(problem, state)
     if total == -np.inf:
         return
@@ -121,7 +119,7 @@ def spread_scores(problem: Problem, state: State, share: float) -> None:
         state.u[b] += share * (min(without.down[b], _FAR) - min(with_.down[b], _FAR))
         if problem.grand:
             state.v[b] += share * (min(without.up[b], _FAR) - min(with_.up[b], _FAR))
-    state.stale[:] = LEFT | RIGHT | UP
+    forget(state)
 
 
 @kernel
@@ -135,7 +133,7 @@ def fix_arcs(problem: Problem, state: State, alive: Flags) -> int:
     arcs = len(graph.head)
     state.u[:], state.v[:] = state.at[0], state.at[1]
     keep_rows(problem.trees, True)
-    state.stale[:] = LEFT | RIGHT | UP
+    forget(state)
     of_tree, _ = find_tree(problem, state)
     of_automata, _ = find_modifiers(problem, state)
     bound, enough = of_tree + of_automata, state.incumbent[0] + problem.slack
