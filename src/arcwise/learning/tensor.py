@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from arcwise.arrays import Array
 from arcwise.features.arcs import distance_code
 from arcwise.features.tensor import DISTANCES, Floats, Rows, most_rows, project, tensor_score, word_rows
 from arcwise.kernels import kernel
@@ -75,6 +76,13 @@ class TensorTraining(NamedTuple):
     of_heads: Gradient
     of_modifiers: Gradient
     of_distances: Floats
+
+
+def tensor_format(bits: int, rank: int) -> dict[str, Array]:
+    """What U, V and W and the sums of their moves must be."""
+    shapes = ((1 << bits, rank), (1 << bits, rank), (DISTANCES, rank))
+    names = (*PARTS, *(f"moved_{name}" for name in PARTS))
+    return {f"tensor_{name}": Array(np.float32, shape) for name, shape in zip(names, 2 * shapes, strict=True)}
 
 
 def make_tensor_training(

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import arcwise
+from arcwise.arrays import Arrays
 from arcwise.clusters.files import read_clusters
-from arcwise.clusters.lookup import Arrays, bits_of_words, cluster_arrays, cluster_table
+from arcwise.clusters.lookup import bits_of_words, cluster_arrays, cluster_table
 from arcwise.errors import ArcwiseError, InputError
 from arcwise.evaluation.structure import measure_structure, smallest_class
 from arcwise.features.attributes import collect_keys, vocabulary
