@@ -65,7 +65,7 @@ from arcwise.treebank.writing import open_output
 from arcwise.trees.shapes import ANY, PROJECTIVE, read_shape
 
 SPANNING_TREE, BELIEFS = "spanning-tree", "belief-propagation"
-MOST_RANKS = 1000
+MOST_RANKS, MOST_LABELS = 1000, 1000
 SEARCHES = ("eisner", "sibling", "carreras", "model0", "model1", "model2")  # charts whose parts have features
 
 _KIND, _VERSION = "arcwise model", 2
@@ -74,7 +74,7 @@ _CACHE_LINE = 64
 _LEVEL, _LARGEST = 12, 1 << 30  # of compression; bytes of a model
 _TOKENISER, _TAGGER = "tokeniser/", "tagger/"  # before the names of their arrays
 _RANKS_PER_ROW = 16  # the same of those of a tensor
-_MOST_THRESHOLD, _LONGEST_TEMPLATES, _MOST_LABELS = 1e6, 1 << 16, 1 << 18
+_MOST_THRESHOLD, _LONGEST_TEMPLATES = 1e6, 1 << 16
 _MOST_IN_MEMORY = 1 << 29  # bytes of a table whose rows are filled up
 # So that sums of scores stay finite, and those that are whole numbers stay exact.
 _LEAST_SCALE, _GREATEST_SCALE = 1e-20, 1e20
@@ -579,10 +579,7 @@ def model_format(settings: Settings, labels: int) -> dict[str, Array]:
 
 def check_arrays(settings: Settings, labels: int, arrays: Arrays, *, complete: bool = True) -> None:
     """InputError for arrays of a model that the kernels could not trust. complete: whether none may be missing."""
-    if (
-        not 0 < labels <= _MOST_LABELS
-        or (1 << settings.arc_bits) + (labels << settings.label_bits) >= 1 << 32
-    ):
+    if not 0 < labels <= MOST_LABELS or (1 << settings.arc_bits) + (labels << settings.label_bits) >= 1 << 32:
         raise InputError(
             f"{labels} labels", expected=f"one or more, for tables of 2^{settings.label_bits} rows"
         )

@@ -23,6 +23,7 @@ from arcwise.evaluation.structure import measure_structure, smallest_class
 from arcwise.features.attributes import collect_keys, vocabulary
 from arcwise.learning.corpus import Corpus, make_corpus, select_sentences, whole_trees
 from arcwise.learning.trainers import BATCH_EG, EG
+from arcwise.pipeline.model import MOST_LABELS
 from arcwise.pipeline.options import AUTO, Note, Options, Watcher
 from arcwise.pipeline.preparing import prepare
 from arcwise.search.decode import decode
@@ -37,7 +38,6 @@ from arcwise.treebank.sources import SourceLike
 from arcwise.trees.shapes import ANY, PROJECTIVE
 
 LONGEST_IN_TRAINING = 500  # words; a longer sentence is left out, and said so
-MOST_LABELS = 1000
 _FEW_KNOWN = 0.5  # the share of words with clusters below which something must be wrong
 
 TreebankLike = SourceLike | Iterable[Sentence]
