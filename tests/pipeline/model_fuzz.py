@@ -302,7 +302,10 @@ def rewrite(random: np.random.Generator, arrays: Arrays, name: str, way: str | N
     other = arrays[list(arrays)[int(random.integers(len(arrays)))]]
     array = arrays.pop(name)
     with np.errstate(all="ignore"):
-        changed = WAYS[chosen](random, array, other)
+        try:
+            changed = WAYS[chosen](random, array, other)
+        except (TypeError, ValueError):  # a way that arrays of this kind cannot go
+            changed = array
     if changed is not None:
         arrays[name] = np.ascontiguousarray(changed) if changed.ndim else changed
     return chosen
