@@ -16,6 +16,7 @@ from arcwise.search.automata import Flags
 
 RANK, BITS = 50, 16
 PARTS = ("heads", "modifiers", "distances")
+_GREATEST = 1e12  # of what a checkpoint says
 STARTS = ("svd", "random")
 
 
@@ -82,7 +83,10 @@ def tensor_format(bits: int, rank: int) -> dict[str, Array]:
     """What U, V and W and the sums of their moves must be."""
     shapes = ((1 << bits, rank), (1 << bits, rank), (DISTANCES, rank))
     names = (*PARTS, *(f"moved_{name}" for name in PARTS))
-    return {f"tensor_{name}": Array(np.float32, shape) for name, shape in zip(names, 2 * shapes, strict=True)}
+    return {
+        f"tensor_{name}": Array(np.float32, shape, least=-_GREATEST, most=_GREATEST)
+        for name, shape in zip(names, 2 * shapes, strict=True)
+    }
 
 
 def make_tensor_training(

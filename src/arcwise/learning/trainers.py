@@ -78,7 +78,7 @@ _NEGLIGIBLE = 1e-3  # a part whose own gradient is smaller is not worth its cost
 _UNCOUNTED = 1e-4  # a change of a part's probability that exponentiated gradient may count later
 _SHRINK = 0.1  # of an epoch: after so much the penalty's steps are made, for all weights at once
 _MOST_DUALS = 1 << 31  # bytes
-MOST_STEPS = 1 << 53
+MOST_STEPS, GREATEST = 1 << 53, 1e12  # of what a checkpoint says; numbers beyond are of no learner
 
 Parts = Callable[[], Iterator[tuple[NDArray[np.int64], float]]]
 
@@ -143,9 +143,9 @@ class Trainer(ABC):
     def weights(self) -> NDArray[np.float32]:
         """The weights learned so far."""
 
-    def _by_feature(self, kind: Any = np.float32, least: float | None = None) -> Array:
+    def _by_feature(self, kind: Any = np.float32, least: float = -GREATEST) -> Array:
         """A number for every feature."""
-        return Array(kind, (space_size(self.problem.space),), least=least)
+        return Array(kind, (space_size(self.problem.space),), least=least, most=GREATEST)
 
     def _error(self, wrong: int, share: float) -> float:
         error = wrong / (share * self.problem.words)
@@ -300,9 +300,9 @@ class Exponentiated(Trainer):
                 f"{choices.optimiser} keeps two numbers for each of {size} parts, {8 * size / 1e9:.1f} GB: "
                 "prune more (--prune), take fewer parts (--order), or another optimiser"
             )
-        by_part = Array(np.float32, (size,))
+        by_part = Array(np.float32, (size,), least=-GREATEST, most=GREATEST)
         format = {"weights": self._by_feature(), "theta": by_part, "counted": by_part}
-        if make_room(self.state, format | {"rate": Array(np.float64, (2,))}):
+        if make_room(self.state, format | {"rate": Array(np.float64, (2,), least=-GREATEST, most=GREATEST)}):
             begin_duals(corpus, pruned, search, space, BETA, self._duals())
             state["rate"] = np.array(
                 [choices.rate, np.nan]

@@ -16,7 +16,7 @@ from arcwise.pipeline.model import named, read_sealed, write_sealed
 _KIND = "arcwise checkpoint"
 _LARGEST = 1 << 35  # bytes
 _STAGES = ("trees", "labels", "done")
-_SHARES = 4  # two accuracies, a rate and a penalty
+_MOST_EPOCHS = 1 << 31
 
 
 @dataclass
@@ -81,14 +81,16 @@ def load_state(path: Path, fingerprint: str, check: Callable[[State], None]) -> 
 
 def _check_numbers(state: State) -> None:
     """InputError for numbers that `save_state` does not write."""
-    numbers = (state.epoch, state.best_epoch)
-    shares = (state.best_uas, state.best_las, *(state.tuned or (1.0, 1.0)))
+    epochs, tuned = (state.epoch, state.best_epoch), state.tuned
     if not (
         state.stage in _STAGES
-        and all(type(number) is int for number in numbers)
-        and 0 <= state.best_epoch <= state.epoch
-        and all(type(share) in (int, float) and -1 <= share < np.inf for share in shares)
-        and len(shares) == _SHARES
+        and all(type(epoch) is int for epoch in epochs)
+        and 0 <= state.best_epoch <= state.epoch <= _MOST_EPOCHS
+        and all(
+            type(share) in (int, float) and -1 <= share <= 100 for share in (state.best_uas, state.best_las)
+        )
+        and (tuned is None or (isinstance(tuned, list) and len(tuned) == 2))
+        and all(type(number) in (int, float) and 0 <= number < np.inf for number in tuned or [])
         and isinstance(state.history, list)
         and all(isinstance(entry, dict) for entry in state.history)
     ):

@@ -23,7 +23,7 @@ from arcwise.learning.labels import LABEL_LEARNERS, label_epoch
 from arcwise.learning.pruned import prune_corpus
 from arcwise.learning.pruner import RATE, pruner_epoch
 from arcwise.learning.space import LOOPY, Search, Space
-from arcwise.learning.trainers import MOST_STEPS, Choices, Problem, Trainer, make_room, make_trainer
+from arcwise.learning.trainers import GREATEST, MOST_STEPS, Choices, Problem, Trainer, make_room, make_trainer
 from arcwise.pipeline.checkpoint import State
 from arcwise.pipeline.confidence import unknown_trees
 from arcwise.pipeline.forest import EXACT
@@ -203,8 +203,8 @@ class TrainingRun:
         make_room(
             state.learner,
             {
-                "weights": Array(np.float32, shape),
-                "moves": Array(np.float32, shape),
+                "weights": Array(np.float32, shape, least=-GREATEST, most=GREATEST),
+                "moves": Array(np.float32, shape, least=-GREATEST, most=GREATEST),
                 "step": Array(np.int64, (1,), least=0, most=MOST_STEPS),
             },
         )
