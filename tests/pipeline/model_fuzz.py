@@ -29,8 +29,9 @@ from typing import Any
 
 import numpy as np
 
+from arcwise.arrays import Array, Format, are_letters
 from arcwise.clusters.files import Clusters
-from arcwise.clusters.lookup import cluster_arrays, cluster_table
+from arcwise.clusters.lookup import CLUSTER_FORMAT, cluster_arrays, cluster_table
 from arcwise.errors import ArcwiseError
 from arcwise.features.attributes import collect_keys
 from arcwise.pipeline.model import (
@@ -44,6 +45,9 @@ from arcwise.pipeline.model import (
     write_sealed,
 )
 from arcwise.pipeline.parser import load
+from arcwise.tagging.lemmas import LEMMA_FORMAT
+from arcwise.tagging.lexicon import lexicon_format
+from arcwise.text.contractions import CONTRACTION_FORMAT
 from arcwise.text.training import train_tokeniser
 from arcwise.treebank.block import FORM, Block
 from tests.pipeline.models import block_of, data_blocks
@@ -262,15 +266,22 @@ def case(kinds: dict[str, tuple[Header, Arrays]], seed: int, number: int) -> tup
     header, arrays = deepcopy(kinds[kind])
     told = []
     choice = random.random()
-    if choice < 0.35:  # one or several arrays, each in its own way
+    if choice < 0.25:  # all that the descriptions allow
+        formats = formats_of(header)
+        for prefix in random.permutation(list(formats))[: random.integers(1, 4)].tolist():
+            if any(f"{prefix}{name}" in arrays for name in formats[prefix][0]):
+                found = drawn(random, *formats[prefix])
+                arrays |= {f"{prefix}{name}": array for name, array in found.items()}
+                told.append(f"{prefix or 'all'} as described")
+    elif choice < 0.45:  # one or several arrays, each in its own way
         names = random.choice(list(arrays), int(random.integers(1, 5)), replace=False).tolist()
         told += [f"{name} {rewrite(random, arrays, name)}" for name in names]
-    elif choice < 0.6:  # several of those that belong together, in one way
+    elif choice < 0.65:  # several of those that belong together, in one way
         family = FAMILIES[int(random.integers(len(FAMILIES)))]
         names = [name for name in arrays if name.startswith(family) and random.random() < 0.7]
         way = list(WAYS)[int(random.integers(len(WAYS)))]
         told += [f"{name} {rewrite(random, arrays, name, way)}" for name in names]
-    elif choice < 0.7:  # arrays of another model
+    elif choice < 0.72:  # arrays of another model
         other = deepcopy(kinds[list(kinds)[int(random.integers(len(kinds)))]][1])
         for name in random.choice(list(other), int(random.integers(1, len(other))), replace=False).tolist():
             arrays[name] = other[name]
@@ -281,6 +292,121 @@ def case(kinds: dict[str, tuple[Header, Arrays]], seed: int, number: int) -> tup
             name = list(arrays)[int(random.integers(len(arrays)))]
             told.append(f"{name} {rewrite(random, arrays, name)}")
     return f"{kind}: {', '.join(told)}", header, arrays
+
+
+def formats_of(header: Header) -> dict[str, tuple[Format, dict[str, int]]]:
+    """The descriptions of what belongs together, by what the names of arrays begin with, and the lengths that are settled."""
+    tags = len(header["tagger"]["tags"])
+    settings = Settings(**header["settings"])
+    return {
+        "tokeniser/": (CONTRACTION_FORMAT, {}),
+        "tagger/lemmas": ({name.removeprefix("lemmas"): array for name, array in LEMMA_FORMAT.items()}, {}),
+        "tagger/lexicon": (
+            {name.removeprefix("lexicon"): array for name, array in lexicon_format(tags).items()},
+            {},
+        ),
+        "clusters": ({name.removeprefix("clusters"): array for name, array in CLUSTER_FORMAT.items()}, {}),
+        "": (
+            {name: array for name, array in model_format(settings, 4).items() if name not in CLUSTER_FORMAT},
+            {},
+        ),
+    }
+
+
+def drawn(random: np.random.Generator, format: Format, lengths: dict[str, int]) -> Arrays:
+    """Arrays with all that these descriptions allow, and nothing else."""
+    lengths = dict(lengths)
+    steps = {}
+    for name, described in format.items():
+        if described.starts is not None:
+            own = str(described.shape[0]).removesuffix("+1")
+            lengths.setdefault(own, int(random.integers(1, 40)))
+            least, most = described.steps
+            most = min(most, (least, least + 3, most)[int(random.integers(3))])
+            steps[name] = np.concatenate([[0], np.cumsum(random.integers(least, most + 1, lengths[own]))])
+            lengths[described.starts] = int(steps[name][-1])
+    found = {}
+    for name, described in format.items():
+        shape = [_length(random, length, lengths) for length in described.shape]
+        if name in steps:
+            found[name] = steps[name].astype(described.kind)
+        elif described.holds is are_letters or "letters" in described.meaning:
+            found[name] = random.choice(LETTERS, shape).astype(described.kind)
+        else:
+            found[name] = numbers_of(random, described, shape, lengths)
+    if "contraction_pieces" in found:
+        fit_pieces(random, found)
+    return found
+
+
+def _length(random: np.random.Generator, name: int | str, lengths: dict[str, int]) -> int:
+    if isinstance(name, int):
+        return name
+    base = name.removesuffix("+1")
+    return lengths.setdefault(base, int(random.integers(0, 60))) + (base != name)
+
+
+def numbers_of(
+    random: np.random.Generator, described: Array, shape: list[int], lengths: dict[str, int]
+) -> np.ndarray[Any, Any]:
+    kind = np.dtype(described.kind)
+    if kind.kind == "f":
+        least = -1e30 if described.least is None else described.least
+        most = 1e30 if described.most is None else described.most
+        return random.choice([least, most, 0.001, 1.0], shape).clip(least, most).astype(kind)
+    if kind == np.bool_:
+        return random.random(shape) < random.random()
+    limits = np.iinfo(kind)
+    least, most = int(limits.min), int(limits.max)
+    if described.below is not None:
+        least, most = 0, _length(random, described.below, lengths) - 1
+    least = least if described.least is None else int(described.least)
+    most = most if described.most is None else int(described.most)
+    if most < least:
+        return np.zeros(shape, kind)
+    if described.rising:
+        return np.sort(random.integers(least, most, shape, kind, endpoint=True), axis=0)
+    way = int(random.integers(4))
+    if way == 0:
+        return random.integers(least, most, shape, kind, endpoint=True)
+    return np.full(shape, (0, least, most, max(least, min(most, 1)))[way], kind)
+
+
+LETTERS = [
+    33,
+    34,
+    48,
+    65,
+    97,
+    0x7F,
+    0xDF,
+    0xE9,
+    0x131,
+    0x300,
+    0x7FF,
+    0x800,
+    0x4E2D,
+    0xD7FF,
+    0xE000,
+    0xFB01,
+    0xFFFF,
+    0x1F600,
+    0x10FFFF,
+]
+
+
+def fit_pieces(random: np.random.Generator, arrays: Arrays) -> None:
+    """Pieces of contractions that are parts of a token."""
+    begins, letters = arrays["contraction_offsets"][:-1], len(arrays["contraction_text"])
+    pieces = np.sort(
+        random.integers(0, (3, 8, 255)[int(random.integers(3))], arrays["contraction_pieces"].shape), axis=1
+    )[:, ::-1]
+    places = np.sort(random.integers(0, letters, arrays["contraction_places"].shape, endpoint=True), axis=1)
+    pieces[:, 0] = np.minimum(pieces[:, 0] + (places[:, 0] == places[:, 1]), 254)
+    pieces[:, 1] = np.minimum(pieces[:, 1], pieces[:, 0] - (places[:, 0] == places[:, 1]))
+    pieces[begins, 0] = 255
+    arrays["contraction_pieces"] = pieces.astype(np.uint8)
+    arrays["contraction_places"] = places.astype(np.int32)
 
 
 FAMILIES = (

@@ -78,16 +78,19 @@ class Source:
         return head
 
     def content(self) -> bytes:
-        """All of it, at once; InputError for more than MOST_BYTES of it."""
+        """All of it, at once; InputError for more than MOST_BYTES of it, or more than there is memory."""
         found, size = [], 0
-        for piece in self.pieces(1 << 20):
-            size += len(piece)
-            if size > MOST_BYTES:
-                raise InputError(
-                    f"more than {MOST_BYTES >> 20} MB", expected="a smaller file", file=self.name
-                )
-            found.append(piece)
-        return b"".join(found)
+        try:
+            for piece in self.pieces(1 << 20):
+                size += len(piece)
+                if size > MOST_BYTES:
+                    raise InputError(
+                        f"more than {MOST_BYTES >> 20} MB", expected="a smaller file", file=self.name
+                    )
+                found.append(piece)
+            return b"".join(found)
+        except MemoryError:
+            raise InputError("larger than the memory that there is", file=self.name) from None
 
     def pieces(self, size: int) -> Iterator[bytes]:
         """The content, decompressed, in pieces of `size` bytes (compressed: of any bounded size)."""
