@@ -29,15 +29,24 @@ BROWN, HMM = "brown", "hmm"
 METHODS = (BROWN, HMM)
 _SEED = 0
 _SAVE_EVERY = 20.0  # seconds
+_LEAST, _ROUNDING = 1e-200, 1e-6  # of probabilities
+
+
+def _sum_to_one(rows: NDArray[Any]) -> bool:
+    return bool((np.abs(rows.sum(axis=-1) - 1) < _ROUNDING).all())
+
+
 # What checkpoints hold: the merges of Brown's algorithm; or a hidden Markov model, and the bit strings of its states, with spaces
 # between.
 _MERGES = {"merges": Array(np.int32, ("merges", 2))}
 _HIDDEN = {
-    "first": Array(np.float64, ("states",), least=0, most=2),
-    "moves": Array(np.float64, ("states", "states"), least=0, most=2),
+    "first": Array(np.float64, ("states",), least=_LEAST, most=2, holds=_sum_to_one, meaning="probabilities"),
+    "moves": Array(
+        np.float64, ("states", "states"), least=_LEAST, most=2, holds=_sum_to_one, meaning="probabilities"
+    ),
     "starts": Array(np.int64, ("words+1",), starts="pairs", steps=(1, 1 << 31)),
     "states": Array(np.int32, ("pairs",), below="states"),
-    "gives": Array(np.float64, ("pairs",), least=0, most=2),
+    "gives": Array(np.float64, ("pairs",), least=_LEAST, most=2),
     "bits": Array(
         np.uint8,
         ("letters",),
