@@ -41,7 +41,7 @@ class Array(NamedTuple):
 
 Format = Mapping[str, Array]
 
-_LONGEST_HEADER, _READ_AT_ONCE = 100_000_000, 1 << 24  # bytes
+_LONGEST_HEADER, _READ_AT_ONCE = 1 << 24, 1 << 24  # bytes
 
 
 def checked(

@@ -40,3 +40,9 @@ def test_colliding_keys_take_as_few_and_are_refused(number: int) -> None:
     assert fill(np.zeros(size, np.uint64), np.zeros(size, np.int32), keys, most) == most + 1 < 20 * number
     with pytest.raises(InputError, match="keys that collide"):
         hash_table(keys)
+
+
+def test_too_many_keys_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("arcwise.features.hash_table._MOST_KEYS", 10)
+    with pytest.raises(InputError, match="11 keys, expected 10 at most"):
+        hash_table(np.arange(1, 12, dtype=np.uint64))

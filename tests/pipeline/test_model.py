@@ -289,6 +289,7 @@ WRONG_HEADERS: list[dict[str, Any]] = [
     {"names": ["a", "b", "c", ""]}, {"names": ["a", "b", "c", "\ud800"]}, {"settings": 5}, {"settings": None},
     {"facts": 5}, {"facts": None}, {"temperature": 0}, {"temperature": -1.0}, {"temperature": float("nan")},
     {"temperature": float("inf")}, {"temperature": "hot"}, {"temperature": None}, {"temperature": 10**400},
+    {"names": ["a", "b", "c", "d" * 70_000]}, {"names": [str(number) for number in range(1001)]},
     {"tokeniser": {"version": 1}}, {"tagger": {"bits": 6}}, {"tokeniser": 5}, {"tagger": 5}, {"tagger": [1]},
 ]  # fmt: skip
 
@@ -329,7 +330,10 @@ def test_damaged_tokenisers_and_taggers_are_refused(tmp_path: Path) -> None:
         if (name, damage) != ("tagger/lemmas.keys", "gone"):  # a tagger need not have lemmas
             refused(resealed(tmp_path, partial(spoil, name, damage), model), "can use")
     assert model.tagger is not None
-    wrong: list[dict[str, Any]] = [{"bits": float("inf")}, {"bits": 5}, {"tags": None}, {"templates": "Q"}]
+    wrong: list[dict[str, Any]] = [
+        {"bits": float("inf")}, {"bits": 5}, {"tags": None}, {"templates": "Q"}, {"templates": "W     " * 300},
+        {"templates": "W     " + " " * 70_000}, {"tags": [["X", "X", "x" * 70_000]]},
+    ]  # fmt: skip
     for change in wrong:
         header = model.tagger.header | change
         refused(resealed(tmp_path, partial(put, "tagger", header), model), "can use")

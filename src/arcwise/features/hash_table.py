@@ -13,6 +13,7 @@ from arcwise.kernels import kernel
 UNKNOWN, ROOT, START, END = range(4)
 FIRST_NUMBER = 4
 _MOST_PROBES = 16  # for a key, on average; hashes need 1.5
+_MOST_KEYS = 1 << 24
 
 
 class HashTable(NamedTuple):
@@ -43,8 +44,10 @@ def fill(slots: NDArray[np.uint64], numbers: NDArray[np.int32], keys: NDArray[np
 def hash_table(keys: NDArray[np.uint64]) -> HashTable:
     """The table of these keys, none of which is 0, at most half full. Numbers begin with FIRST_NUMBER. O(keys).
 
-    InputError for keys that collide so often that they can be no hashes.
+    InputError for keys that collide so often that they can be no hashes, and for more than _MOST_KEYS.
     """
+    if len(keys) > _MOST_KEYS:
+        raise InputError(f"{len(keys):,} keys", expected=f"{_MOST_KEYS:,} at most")
     size = 1 << max(4, (2 * len(keys)).bit_length())
     slots, numbers = np.zeros(size, np.uint64), np.zeros(size, np.int32)
     most = most_probes(len(keys))

@@ -59,6 +59,7 @@ from arcwise.search.chart import CHARTS
 from arcwise.search.sibling_automata import AUTOMATA
 from arcwise.sums.pruning import PRUNINGS
 from arcwise.tagging.tagger import Tagger
+from arcwise.tagging.tagset import LONGEST_NAME
 from arcwise.text.tokeniser import Tokeniser
 from arcwise.treebank.block import pack_names
 from arcwise.treebank.writing import open_output
@@ -628,4 +629,6 @@ def _check(model: Model) -> None:
     for temperature in (model.temperature, model.label_temperature):
         if temperature is not None and not _LEAST_TEMPERATURE <= temperature <= _GREATEST_TEMPERATURE:
             raise InputError(f"a temperature of {temperature}", expected="a positive number, near 1")
+    if max(map(len, model.names)) > LONGEST_NAME:
+        raise InputError("a very long label", expected=f"at most {LONGEST_NAME} letters")
     pack_names([name.encode() for name in model.names])

@@ -30,6 +30,7 @@ from arcwise.search.decode import decode
 from arcwise.search.projectivise import projectivise
 from arcwise.search.result import Parse
 from arcwise.tagging.tagger import Tagger
+from arcwise.tagging.tagset import LONGEST_NAME
 from arcwise.text.tokeniser import Tokeniser
 from arcwise.treebank.block import DEPREL, FEATS, FORM, UPOS, XPOS, Block
 from arcwise.treebank.reading import read_blocks
@@ -107,6 +108,8 @@ def read_training_data(
         names = tuple(name for name in names if name != "_")
     if names == ("_",):
         note("the treebank has no labels (DEPREL is _ everywhere): the model will find heads only")
+    if max(map(len, names), default=0) > LONGEST_NAME:
+        raise InputError("a very long label", expected=f"at most {LONGEST_NAME} letters")
     if len(names) > MOST_LABELS:
         raise InputError(
             f"{len(names)} labels", expected=f"at most {MOST_LABELS}; is DEPREL in the right column?"

@@ -19,6 +19,9 @@ from arcwise.tagging.templates import asks_for_clusters, compile_templates
 from arcwise.tagging.writing import untagged, write_tags
 from arcwise.treebank.block import Block, pack_names
 
+_MOST_TEMPLATES = 250  # a sum of so many weights stays within int16
+_LONGEST_TEMPLATES = 1 << 16  # letters, far more than those of so many
+
 
 class Tagger:
     """Tags, features and lemmas for the words of a block. Safe to use from several threads at once.
@@ -37,10 +40,13 @@ class Tagger:
         lemmas = LEMMA_FORMAT if LEMMA_FORMAT.keys() & arrays.keys() else {}
         self.arrays = checked(arrays, table | lexicon_format(len(tags)) | lemmas)
         self.header, self.clusters = header, clusters
-        templates = compile_templates(str(header["templates"]))
-        if len(templates) > 250:  # a sum of so many weights stays within int16
-            raise ValueError(f"{len(templates)} templates, expected at most 250")
-        if asks_for_clusters(str(header["templates"])) and not len(clusters.grains):
+        text = str(header["templates"])
+        if len(text) > _LONGEST_TEMPLATES:
+            raise ValueError(f"templates of {len(text)} letters, expected at most {_LONGEST_TEMPLATES}")
+        templates = compile_templates(text)
+        if len(templates) > _MOST_TEMPLATES:
+            raise ValueError(f"{len(templates)} templates, expected at most {_MOST_TEMPLATES}")
+        if asks_for_clusters(text) and not len(clusters.grains):
             raise ValueError("the tagger was trained with word clusters, which are missing")
         self._lexicon = lexicon(self.arrays)
         self._lemmas = lemma_rules(self.arrays) if lemmas else None
