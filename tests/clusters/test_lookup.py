@@ -10,6 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from arcwise import Clusters, InputError
+from arcwise.arrays import Arrays
 from arcwise.clusters import lookup
 from arcwise.clusters.hierarchy import equal_frequency
 from arcwise.clusters.lookup import (
@@ -19,7 +20,6 @@ from arcwise.clusters.lookup import (
     GRAINS,
     MORE_BITS,
     NO_CLUSTERS,
-    Arrays,
     ClusterTable,
     bits_of_words,
     cluster_arrays,

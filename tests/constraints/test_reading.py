@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from arcwise import InputError
@@ -154,3 +156,13 @@ def test_misc():
 def test_malformed_misc(misc):
     with pytest.raises(InputError, match=f"token 5: {misc} in MISC, expected {misc.partition('=')[0]}="):
         from_misc(5, f"SpaceAfter=No|{misc}")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_line_ends_of_all_systems(tmp_path: Path, end: str) -> None:
+    path = tmp_path / "rules"
+    path.write_bytes(f"\ufeffleaf 2{end}{end}root 1{end}oops{end}".encode())
+    with pytest.raises(InputError, match="rules:4: 'oops'"):
+        read_constraints(path)
+    path.write_bytes(f"leaf 2{end}root 1".encode())
+    assert [str(constraint) for constraint in read_constraints(path).of(1, None)] == ["leaf 2", "root 1"]

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from io import BytesIO
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -288,6 +289,7 @@ WRONG_HEADERS: list[dict[str, Any]] = [
     {"names": ["a", "b", "c", ""]}, {"names": ["a", "b", "c", "\ud800"]}, {"settings": 5}, {"settings": None},
     {"facts": 5}, {"facts": None}, {"temperature": 0}, {"temperature": -1.0}, {"temperature": float("nan")},
     {"temperature": float("inf")}, {"temperature": "hot"}, {"temperature": None}, {"temperature": 10**400},
+    {"names": ["a", "b", "c", "d" * 70_000]}, {"names": [str(number) for number in range(1001)]},
     {"tokeniser": {"version": 1}}, {"tagger": {"bits": 6}}, {"tokeniser": 5}, {"tagger": 5}, {"tagger": [1]},
 ]  # fmt: skip
 
@@ -328,7 +330,10 @@ def test_damaged_tokenisers_and_taggers_are_refused(tmp_path: Path) -> None:
         if (name, damage) != ("tagger/lemmas.keys", "gone"):  # a tagger need not have lemmas
             refused(resealed(tmp_path, partial(spoil, name, damage), model), "can use")
     assert model.tagger is not None
-    wrong: list[dict[str, Any]] = [{"bits": float("inf")}, {"bits": 5}, {"tags": None}, {"templates": "Q"}]
+    wrong: list[dict[str, Any]] = [
+        {"bits": float("inf")}, {"bits": 5}, {"tags": None}, {"templates": "Q"}, {"templates": "W     " * 300},
+        {"templates": "W     " + " " * 70_000}, {"tags": [["X", "X", "x" * 70_000]]},
+    ]  # fmt: skip
     for change in wrong:
         header = model.tagger.header | change
         refused(resealed(tmp_path, partial(put, "tagger", header), model), "can use")
@@ -344,11 +349,79 @@ def test_a_model_without_tokeniser_and_tagger(tmp_path: Path) -> None:
     assert sentence.upos == ["", "_", "_", "_"]
 
 
-def test_keys_of_any_kind_are_harmless(tmp_path: Path) -> None:
-    """A vocabulary of zeros, of equal and of unsorted hashes is useless, and no more."""
-    for keys in ([0, 0, 0], [7] * 50, [2**64 - 1, 1, 2**63], list(range(0, 1 << 20, 1 << 10))):
-        path = resealed(tmp_path, lambda _, arrays, keys=keys: arrays.update(keys=np.array(keys, np.uint64)))  # type: ignore[misc]
-        assert len(load(path)(["a", "b"])) == 1
+def keys_of(tmp_path: Path, keys: list[int]) -> Path:
+    return resealed(tmp_path, lambda _, arrays: arrays.update(keys=np.array(keys, np.uint64)))
+
+
+def test_keys_rise(tmp_path: Path) -> None:
+    """A vocabulary of any hashes will do, but not one of zeros, of equal and of unsorted ones."""
+    assert len(load(keys_of(tmp_path, [1, 7, 2**63, 2**64 - 1]))(["a", "b"])) == 1
+    for keys in ([0, 5], [7] * 50, [2**64 - 1, 1, 2**63]):
+        refused(keys_of(tmp_path, keys), "array keys")
+
+
+def test_colliding_keys_are_refused(tmp_path: Path) -> None:
+    refused(keys_of(tmp_path, list(range(1 << 20, 1 << 40, 1 << 26))), "keys that collide")
+
+
+def test_an_array_that_nothing_reads_is_refused(tmp_path: Path) -> None:
+    for name in ("more", "parts", "far_scale", "tokeniser/tokens", "tagger/table"):
+        path = resealed(tmp_path, lambda _, arrays, name=name: arrays.update({name: np.zeros(4, np.int8)}))  # type: ignore[misc]
+        refused(path, f"array {name}, which nothing reads")
+
+
+def test_truth_values_are_bits(tmp_path: Path) -> None:
+    """A byte that is neither 0 nor 1 counts more than once where NumPy counts, and it writes as much."""
+
+    def change(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        arrays["allowed"].view(np.uint8)[1, 1] = 200
+
+    refused(resealed(tmp_path, change), "array allowed: a truth value that is neither 0 nor 1")
+
+
+def test_lemmas_without_rules_are_refused(tmp_path: Path) -> None:
+    """The rules that suffixes have must be there, even if there is none at all."""
+
+    def change(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        lemmas = {name: f"tagger/lemmas.{name}" for name in ("numbers", "cases", "cut", "letters", "first")}
+        arrays[lemmas["numbers"]][:] = 0
+        for name in ("cases", "cut", "letters"):
+            arrays[lemmas[name]] = arrays[lemmas[name]][:0]
+        arrays[lemmas["first"]] = np.zeros(1, np.int32)
+
+    refused(
+        resealed(tmp_path, change, with_everything()), "array lemmas.numbers: a number of 0, expected below 0"
+    )
+
+
+@pytest.mark.parametrize("wrong", [1e-20, 1e20, -1.0, "1"])
+def test_temperatures_out_of_reason_are_refused(tmp_path: Path, wrong: Any) -> None:
+    for name in ("temperature", "label_temperature"):
+        if wrong != "1":
+            refused(resealed(tmp_path, partial(put, name, wrong)), "temperature")
+
+
+class Endless(BytesIO):
+    """A file that begins like a model and never ends."""
+
+    def __init__(self, head: bytes) -> None:
+        self.head, self.reads = head, 0
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        self.reads += 1
+        return self.head.ljust(8, b"\0") if self.reads == 1 else bytes(size or 0)
+
+
+def test_reading_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file without an end is refused: at once, where it does not begin like a model; else when it is longer than any model."""
+    refused(Path("/dev/zero"), "not an arcwise model")
+    monkeypatch.setattr("arcwise.arrays._READ_AT_ONCE", 1 << 10)
+    for head in (zstandard.FRAME_HEADER, (100).to_bytes(8, "little")):
+        file = Endless(head)
+        monkeypatch.setattr(Path, "open", lambda path, mode, file=file: file)
+        with pytest.raises(ModelError, match="not an arcwise model"):
+            read_sealed(tmp_path / "endless", "arcwise model", 1 << 12)
+        assert 4 < file.reads < 8
 
 
 def test_loading_needs_no_pickle(tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
-from arcwise.tagging.lemmas import LONGEST_SUFFIX, Arrays
+from arcwise.arrays import Arrays
+from arcwise.tagging.lemmas import LONGEST_SUFFIX
 from arcwise.tagging.spelling import CLUSTER, LONGEST_AFFIX, TAGS
 from arcwise.tagging.tagger import Tagger
 from arcwise.tagging.templates import compile_templates

@@ -10,10 +10,10 @@ import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from arcwise.arrays import Arrays
 from arcwise.features.letters import ALPHABET
 from arcwise.tagging.lemmas import (
     _FOR_WORDS,
-    Arrays,
     learn_lemmas,
     lemma_rules,
     rule_of,

@@ -28,7 +28,7 @@ def test_a_lexicon(entries: list[tuple[int, bool, bool, int]], times: int) -> No
     )
     counts = Counter(keys)
     assert occurrences.tolist() == [counts[key] for key in keys]
-    known = lexicon(arrays, len(FINE))
+    known = lexicon(arrays)
     asked = np.array([*KEYS, 7], np.uint64)
     spelled, lists = np.ones((len(asked), ATTRIBUTES), np.uint32), np.zeros(len(asked), np.uint16)
     look_up(asked, known, spelled, lists)

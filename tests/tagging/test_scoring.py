@@ -19,7 +19,7 @@ from tests.tagging.corpora import data_blocks, small_tagger, toy_tagger
 
 def naive_tags(tagger: Tagger, block: Block) -> list[int]:
     spelled, keys, _ = spell(block.data, block.starts, block.stops, block.words, ALPHABET, tagger.clusters)
-    known, lists = lexicon(tagger.arrays, len(tagger.tagset.tags)), np.empty(len(keys), np.uint16)
+    known, lists = lexicon(tagger.arrays), np.empty(len(keys), np.uint16)
     look_up(keys, known, spelled, lists)
     allowed = [known.tags[known.first[i] : known.first[i + 1]].tolist() for i in lists]
     return [

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from arcwise.arrays import Arrays
 from arcwise.errors import InputError
-from arcwise.tagging.tagger import Arrays, Tagger
+from arcwise.tagging.tagger import Tagger
 from arcwise.tagging.training import mean_tagger, read_words
 from arcwise.treebank.block import LEMMA, UPOS
 from tests.tagging import naive

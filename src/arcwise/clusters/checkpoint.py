@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
+from arcwise.arrays import header_size, read_content
 from arcwise.errors import InputError
 from arcwise.treebank.writing import open_output
 
 _KIND = "arcwise clustering"
+_LARGEST = 1 << 33  # bytes
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -41,15 +43,15 @@ def save_checkpoint(path: Path, arrays: Arrays, print_: str) -> None:
 def load_checkpoint(path: Path, print_: str) -> Arrays:
     """The arrays of a checkpoint with this fingerprint; another or a damaged one is an InputError."""
     try:
-        content = path.read_bytes()
+        content = read_content(path, _LARGEST)
         arrays: Arrays = load(content)
-        size = int.from_bytes(content[:8], "little")
-        header = json.loads(json.loads(content[8 : 8 + size])["__metadata__"]["arcwise"])
+        metadata = json.loads(content[8 : 8 + header_size(content)])["__metadata__"]
+        header = json.loads(metadata["arcwise"])
         if header["kind"] != _KIND or header["checksum"] != _checksum(arrays):
             raise ValueError
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", file=str(path)) from None
-    except (SafetensorError, ValueError, KeyError, TypeError):
+    except (SafetensorError, ValueError, KeyError, TypeError, AttributeError, RecursionError, MemoryError):
         raise InputError(
             "not a checkpoint of a clustering, or damaged: remove it to start anew", file=str(path)
         ) from None

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from arcwise.arrays import Array, checked
 from arcwise.clusters.brown import brown_merges, final_clusters, mutual_information
-from arcwise.clusters.checkpoint import Arrays, fingerprint, load_checkpoint, save_checkpoint
+from arcwise.clusters.checkpoint import fingerprint, load_checkpoint, save_checkpoint
 from arcwise.clusters.corpora import NEIGHBOURS, count_corpus
 from arcwise.clusters.files import Clusters, write_clusters
 from arcwise.clusters.hidden_markov import HiddenMarkov
@@ -28,6 +29,31 @@ BROWN, HMM = "brown", "hmm"
 METHODS = (BROWN, HMM)
 _SEED = 0
 _SAVE_EVERY = 20.0  # seconds
+_LEAST, _ROUNDING = 1e-200, 1e-6  # of probabilities
+
+
+def _sum_to_one(rows: NDArray[Any]) -> bool:
+    return bool((np.abs(rows.sum(axis=-1) - 1) < _ROUNDING).all())
+
+
+# What checkpoints hold: the merges of Brown's algorithm; or a hidden Markov model, and the bit strings of its states, with spaces
+# between.
+_MERGES = {"merges": Array(np.int32, ("merges", 2))}
+_HIDDEN = {
+    "first": Array(np.float64, ("states",), least=_LEAST, most=2, holds=_sum_to_one, meaning="probabilities"),
+    "moves": Array(
+        np.float64, ("states", "states"), least=_LEAST, most=2, holds=_sum_to_one, meaning="probabilities"
+    ),
+    "starts": Array(np.int64, ("words+1",), starts="pairs", steps=(1, 1 << 31)),
+    "states": Array(np.int32, ("pairs",), below="states"),
+    "gives": Array(np.float64, ("pairs",), least=_LEAST, most=2),
+    "bits": Array(
+        np.uint8,
+        ("letters",),
+        holds=lambda bits: bool(np.isin(bits, [32, 48, 49]).all()),
+        meaning="0, 1 and spaces",
+    ),
+}
 
 Finish = Callable[[Clusters], Clusters]
 
@@ -148,7 +174,7 @@ class _Kept:
     resume: bool
     watcher: Watcher
 
-    def load(self, print_: str) -> Arrays | None:
+    def load(self, print_: str) -> Mapping[str, NDArray[Any]] | None:
         """What a run that was stopped has kept, if one is to go on."""
         if self.resume and self.path is not None and self.path.exists():
             arrays = load_checkpoint(self.path, print_)
@@ -158,7 +184,7 @@ class _Kept:
             self.watcher.note("no checkpoint to go on from: starting anew")
         return None
 
-    def save(self, arrays: Arrays, print_: str) -> None:
+    def save(self, arrays: Mapping[str, NDArray[Any]], print_: str) -> None:
         """In place of what was kept before."""
         if self.path is not None:
             save_checkpoint(self.path, arrays, print_)
@@ -193,7 +219,7 @@ def _merges(counts: PairCounts, clusters: int, kept: _Kept) -> NDArray[np.int32]
     """All merges, by way of checkpoints."""
     print_ = fingerprint((BROWN, clusters), counts.words, counts[1:])
     loaded = kept.load(print_)
-    done = None if loaded is None else loaded["merges"]
+    done = None if loaded is None else checked(loaded, _MERGES)["merges"]
     if done is not None:
         kept.watcher.note(f"going on after {len(done):,} of {len(counts.words) - 1:,} merges")
     saved, found = monotonic(), np.empty((0, 2), np.int32)
@@ -231,8 +257,11 @@ def _hidden(text: TaggedText, states: int, kept: _Kept, finish: Finish) -> Clust
     )
     loaded, done = kept.load(print_), None
     if loaded is not None:
-        model = HiddenMarkov(**{name: loaded[name] for name in HiddenMarkov._fields})
-        done = Fitted(model, loaded["bits"].tobytes().decode().split())
+        found = checked(loaded, _HIDDEN, {"words": len(text.words) + 1})
+        bits = found.pop("bits").tobytes().decode().split(" ")
+        if len(bits) != len(found["first"]) or not all(bits):
+            raise InputError(f"{len(bits)} bit strings", expected="one for each state", file=str(kept.path))
+        done = Fitted(HiddenMarkov(**found), bits)
         kept.watcher.note(f"going on with {len(done.bits):,} of {states:,} states")
 
     def keep(fitted: Fitted) -> None:

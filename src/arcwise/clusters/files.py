@@ -32,7 +32,7 @@ def read_clusters(source: SourceLike) -> Clusters:
     """
     opened = Source(source)
     try:
-        name, data = opened.name, b"".join(opened.pieces(1 << 20))
+        name, data = opened.name, opened.content()
     finally:
         opened.close()
     if not data:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from arcwise.arrays import Array, Arrays, checked
 from arcwise.clusters.files import Clusters
 from arcwise.clusters.hierarchy import equal_frequency, fixed_prefixes
 from arcwise.errors import InputError
@@ -33,8 +34,12 @@ BITS, FREQUENCY = "bits", "frequency"
 CUTS = (BITS, FREQUENCY)
 SHORT, LONG = 4, 6  # bits
 _MOST_CLUSTERS = 1 << 16
-
-Arrays = dict[str, NDArray[Any]]
+# What a model stores of clusters.
+CLUSTER_FORMAT = {
+    "clusters.keys": Array(np.uint64, ("words with clusters",), least=1, rising=True),
+    "clusters.of": Array(np.uint16, ("words with clusters",), below="clusters"),
+    "clusters.grains": Array(np.int32, ("clusters", GRAINS), least=FIRST_NUMBER),
+}
 
 
 class ClusterTable(NamedTuple):
@@ -80,23 +85,13 @@ def cluster_arrays(clusters: Clusters, cut: str = BITS) -> Arrays:
 
 
 def cluster_table(arrays: Mapping[str, NDArray[Any]]) -> ClusterTable:
-    """The table of stored arrays; without them one without clusters. ValueError if kernels could not trust it."""
-    if "clusters.keys" not in arrays:
+    """The table of these arrays of a model; without them one without clusters. InputError if kernels could not trust it."""
+    named = {name: array for name, array in arrays.items() if name.startswith("clusters.")}
+    if not named:
         return NO_CLUSTERS
-    for name in ("clusters.of", "clusters.grains"):
-        if name not in arrays:
-            raise ValueError(f"{name} is missing")
-    keys, of, grains = (arrays[f"clusters.{name}"] for name in ("keys", "of", "grains"))
-    for name, array, dtype, dimensions in (
-        ("keys", keys, np.uint64, 1),
-        ("of", of, np.uint16, 1),
-        ("grains", grains, np.int32, 2),
-    ):
-        if array.dtype != dtype or array.ndim != dimensions:
-            raise ValueError(f"clusters.{name} is {array.dtype} of {array.ndim} dimensions")
-    if len(keys) != len(of) or grains.shape[1] != GRAINS or (of >= len(grains)).any() or (keys == 0).any():
-        raise ValueError("the clusters are damaged")
-    return ClusterTable(hash_table(keys.copy()), of.copy(), grains.copy())
+    found = checked(named, CLUSTER_FORMAT)
+    keys, of, grains = (found[name].copy() for name in CLUSTER_FORMAT)
+    return ClusterTable(hash_table(keys), of, grains)
 
 
 def word_key(word: str) -> int:

@@ -31,6 +31,7 @@ from arcwise.constraints.kinds import (
     Together,
 )
 from arcwise.errors import InputError
+from arcwise.treebank.sources import Source
 
 _USAGE = {
     "arc": "arc HEAD WORD",
@@ -162,13 +163,16 @@ def as_constraints(wishes: Any) -> list[Constraint]:
 def read_constraints(path: str | Path) -> ConstraintFile:
     """The constraints of a text file, one a line. InputError, with file and line, for what is none."""
     try:
-        text = Path(path).read_text("utf-8-sig")
+        with Path(path).open("rb") as file:
+            text = Source(file).content().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(f"byte {error.start} is not UTF-8", expected="a text file", file=str(path)) from None
+    except InputError:
+        raise
     except (OSError, ValueError) as error:
         reason = str(getattr(error, "strerror", None) or error).lower()
         raise InputError(f"cannot read it: {reason}", file=str(path)) from None
-    return ConstraintFile(text.split("\n"), str(path))
+    return ConstraintFile(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), str(path))
 
 
 def from_misc(word: int, misc: str) -> list[Constraint]:

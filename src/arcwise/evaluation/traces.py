@@ -175,7 +175,7 @@ def read_trace_file(source: SourceLike) -> Trace | Stopping:
     """Read a file of either kind, plain or compressed; "-" is standard input. InputError says which line is wrong, and how."""
     opened = Source(source)
     try:
-        name, data = opened.name, b"".join(opened.pieces(1 << 20))
+        name, data = opened.name, opened.content()
     finally:
         opened.close()
     try:

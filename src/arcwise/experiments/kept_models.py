@@ -45,7 +45,7 @@ def kept(
     run = make_run(data, options, Follow(tell))
     checkpoint = Path(f"{file}.checkpoint")
     if checkpoint.exists():
-        state = load_state(checkpoint, data.fingerprint)
+        state = load_state(checkpoint, data.fingerprint, run.check)
     else:
         state = _timed("pruner", run.begin)
         if state.history[0][_TIMES][0][2]:

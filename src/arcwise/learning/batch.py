@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from arcwise.arrays import Array, Arrays
 from arcwise.features.moves import Move
 from arcwise.learning.gradients import gradient_epoch
 from arcwise.learning.space import mark_features, space_size
-from arcwise.learning.trainers import Arrays, Choices, Parts, Problem, Trainer
+from arcwise.learning.trainers import GREATEST, Choices, Parts, Problem, Trainer, make_room
 
 _ITERATIONS = 10  # an epoch of these is so many, begun with no memory of the last: a run can be stopped and resumed between them
 _MEMORY = 3  # pairs of vectors that L-BFGS keeps, of all weights seen: memory is what it has too little of
@@ -20,8 +21,13 @@ class Batch(Trainer):
 
     def __init__(self, problem: Problem, choices: Choices, state: Arrays) -> None:
         super().__init__(problem, choices, state)
-        self._room("weights", dtype=np.float64)
-        self.state.setdefault("norms", np.zeros(2))
+        make_room(
+            self.state,
+            {
+                "weights": self._by_feature(np.float64),
+                "norms": Array(np.float64, (2,), least=0, most=GREATEST),
+            },
+        )
         corpus, pruned, search, space, _, _, _ = problem
         seen = np.zeros(space_size(space), np.float32)
         mark_features(corpus, pruned, search, space, seen)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from arcwise.arrays import Array
 from arcwise.features.arcs import distance_code
 from arcwise.features.tensor import DISTANCES, Floats, Rows, most_rows, project, tensor_score, word_rows
 from arcwise.kernels import kernel
@@ -15,6 +16,7 @@ from arcwise.search.automata import Flags
 
 RANK, BITS = 50, 16
 PARTS = ("heads", "modifiers", "distances")
+_GREATEST = 1e12  # of what a checkpoint says
 STARTS = ("svd", "random")
 
 
@@ -75,6 +77,16 @@ class TensorTraining(NamedTuple):
     of_heads: Gradient
     of_modifiers: Gradient
     of_distances: Floats
+
+
+def tensor_format(bits: int, rank: int) -> dict[str, Array]:
+    """What U, V and W and the sums of their moves must be."""
+    shapes = ((1 << bits, rank), (1 << bits, rank), (DISTANCES, rank))
+    names = (*PARTS, *(f"moved_{name}" for name in PARTS))
+    return {
+        f"tensor_{name}": Array(np.float32, shape, least=-_GREATEST, most=_GREATEST)
+        for name, shape in zip(names, 2 * shapes, strict=True)
+    }
 
 
 def make_tensor_training(

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from arcwise.arrays import Array, Arrays, Format, checked, zeros
 from arcwise.errors import ArcwiseError
 from arcwise.features.moves import Move
 from arcwise.features.tensor import compile_words
@@ -38,7 +39,13 @@ from arcwise.learning.online import LEARNERS, Training, automata_epoch, average,
 from arcwise.learning.pruned import PrunedCorpus
 from arcwise.learning.shrinking import shrink
 from arcwise.learning.space import Search, Space, labels_learned, space_size
-from arcwise.learning.tensor import TensorChoices, TensorTraining, make_tensor_training, mean_tensor
+from arcwise.learning.tensor import (
+    TensorChoices,
+    TensorTraining,
+    make_tensor_training,
+    mean_tensor,
+    tensor_format,
+)
 from arcwise.learning.tensor_start import begin_state
 from arcwise.search.climbing import Climbing
 
@@ -71,8 +78,8 @@ _NEGLIGIBLE = 1e-3  # a part whose own gradient is smaller is not worth its cost
 _UNCOUNTED = 1e-4  # a change of a part's probability that exponentiated gradient may count later
 _SHRINK = 0.1  # of an epoch: after so much the penalty's steps are made, for all weights at once
 _MOST_DUALS = 1 << 31  # bytes
+MOST_STEPS, GREATEST = 1 << 53, 1e12  # of what a checkpoint says; numbers beyond are of no learner
 
-Arrays = dict[str, NDArray[Any]]
 Parts = Callable[[], Iterator[tuple[NDArray[np.int64], float]]]
 
 
@@ -136,9 +143,9 @@ class Trainer(ABC):
     def weights(self) -> NDArray[np.float32]:
         """The weights learned so far."""
 
-    def _room(self, *names: str, dtype: Any = np.float32) -> None:
-        for name in names:
-            self.state.setdefault(name, np.zeros(space_size(self.problem.space), dtype))
+    def _by_feature(self, kind: Any = np.float32, least: float = -GREATEST) -> Array:
+        """A number for every feature."""
+        return Array(kind, (space_size(self.problem.space),), least=least, most=GREATEST)
 
     def _error(self, wrong: int, share: float) -> float:
         error = wrong / (share * self.problem.words)
@@ -173,13 +180,18 @@ class Online(Trainer):
         self, problem: Problem, choices: Choices, state: Arrays, tensor: TensorChoices | None = None
     ) -> None:
         super().__init__(problem, choices, state)
-        self._room("weights")
-        self._room("moves", dtype=np.float64)
-        self.state.setdefault("step", np.zeros(1, np.int64))
+        format = {
+            "weights": self._by_feature(),
+            "moves": self._by_feature(np.float64),
+            "step": Array(np.int64, (1,), least=0, most=MOST_STEPS),
+        }
+        if tensor is not None:
+            format |= tensor_format(tensor.bits, tensor.rank)
+        new = make_room(self.state, format)
         self._tensor: TensorTraining | None = None
         if tensor is not None:
             corpus, pruned, _, space, single_root, _, _ = problem
-            if "tensor_heads" not in state:
+            if new:
                 state |= begin_state(tensor, corpus, pruned, space, single_root)
             longest = longest_sentence(corpus.starts)
             self._tensor = make_tensor_training(compile_words(tensor.words), tensor.share, state, longest)
@@ -235,10 +247,10 @@ class Descent(Trainer):
 
     def __init__(self, problem: Problem, choices: Choices, state: Arrays) -> None:
         super().__init__(problem, choices, state)
-        self._room("weights", "mean")
-        if choices.optimiser == "adagrad":
-            self._room("squares")
-        self.state.setdefault("counts", np.zeros(2, np.int64))  # epochs, and weights in the mean
+        squares = {"squares": self._by_feature(least=0)} if choices.optimiser == "adagrad" else {}
+        counts = Array(np.int64, (2,), least=0, most=MOST_STEPS)  # epochs, and weights in the mean
+        format = {"weights": self._by_feature(), "mean": self._by_feature(), "counts": counts}
+        make_room(self.state, format | squares)
 
     def epoch(self, parts: Parts) -> float:
         corpus, pruned, search, space, single_root, _, _ = self.problem
@@ -288,9 +300,9 @@ class Exponentiated(Trainer):
                 f"{choices.optimiser} keeps two numbers for each of {size} parts, {8 * size / 1e9:.1f} GB: "
                 "prune more (--prune), take fewer parts (--order), or another optimiser"
             )
-        self._room("weights")
-        if not state.get("theta", np.empty(0)).size:
-            state |= {"theta": np.zeros(size, np.float32), "counted": np.zeros(size, np.float32)}
+        by_part = Array(np.float32, (size,), least=-GREATEST, most=GREATEST)
+        format = {"weights": self._by_feature(), "theta": by_part, "counted": by_part}
+        if make_room(self.state, format | {"rate": Array(np.float64, (2,), least=-GREATEST, most=GREATEST)}):
             begin_duals(corpus, pruned, search, space, BETA, self._duals())
             state["rate"] = np.array(
                 [choices.rate, np.nan]
@@ -335,6 +347,17 @@ class Exponentiated(Trainer):
 
     def weights(self) -> NDArray[np.float32]:
         return self.state["weights"]
+
+
+def make_room(state: Arrays, format: Format) -> bool:
+    """Put zeros into an empty state, and return whether it was empty. What a checkpoint has is looked at: InputError, if it is not as
+    described.
+    """
+    if state:
+        checked(state, format)
+        return False
+    state |= {name: zeros(array) for name, array in format.items()}
+    return True
 
 
 def check_tensor(choices: Choices) -> None:

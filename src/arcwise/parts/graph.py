@@ -9,7 +9,7 @@ same two. So labels and senses (Koo 2010, B.5.1) are nothing but more vertices a
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -127,15 +127,26 @@ def sort_arcs(position: Ints, head: Ints, modifier: Ints) -> Numbers:
     array([1, 0, 2])
     """
     n = np.int64(position[len(position) - 1])
-    keys = np.empty(len(head), np.int64)
+    places = np.empty(len(head), np.int64)
     for k in range(len(head)):
         distance = np.int64(position[modifier[k]]) - position[head[k]]
-        place = -distance if distance < 0 else n + 1 + distance
-        keys[k] = (head[k] * (2 * n + 2) + place) * len(head) + k
-    keys.sort()
-    for k in range(len(head)):
-        keys[k] %= len(head)
-    return keys
+        places[k] = -distance if distance < 0 else n + 1 + distance
+    return _sorted_by(head, len(position), _sorted_by(places, int(2 * n + 2), np.arange(len(head))))
+
+
+@kernel
+def _sorted_by(keys: NDArray[Any], end: int, order: Numbers) -> Numbers:
+    """An order that goes by keys from 0 to end - 1 first, then by the order given. O(keys + end)."""
+    first = np.zeros(end + 1, np.int64)
+    for key in keys:
+        first[key + 1] += 1
+    for key in range(end):
+        first[key + 1] += first[key]
+    found = np.empty(len(order), np.int64)
+    for k in order:
+        found[first[keys[k]]] = k
+        first[keys[k]] += 1
+    return found
 
 
 @kernel

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
-from arcwise.errors import ModelError
+from arcwise.errors import InputError, ModelError
 from arcwise.pipeline.model import named, read_sealed, write_sealed
 
 _KIND = "arcwise checkpoint"
+_LARGEST = 1 << 35  # bytes
+_STAGES = ("trees", "labels", "done")
+_MOST_EPOCHS = 1 << 31
 
 
 @dataclass
@@ -49,19 +54,44 @@ def save_state(state: State, path: Path) -> None:
     write_sealed(path, _KIND, {name: getattr(state, name) for name in _NUMBERS}, arrays)
 
 
-def load_state(path: Path, fingerprint: str) -> State:
-    """Read a checkpoint of the run with this fingerprint; another or a damaged one is a ModelError."""
+def load_state(path: Path, fingerprint: str, check: Callable[[State], None]) -> State:
+    """Read a checkpoint of the run with this fingerprint; another or a damaged one is a ModelError. check: raises InputError for a
+    state that the run cannot use; what the learner has is looked at when it goes on.
+    """
     try:
-        header, arrays = read_sealed(path, _KIND)
+        header, arrays = read_sealed(path, _KIND, _LARGEST)
         state = State(
             learner=named(arrays, "learner."),
             best=named(arrays, "best."),
             **{name: header[name] for name in _NUMBERS},
         )
-    except (ModelError, KeyError, TypeError):
+        _check_numbers(state)
+        if len(state.learner) + len(state.best) < len(arrays):
+            raise InputError("arrays that nothing reads", expected="those of a learner and of a model")
+        if state.fingerprint == fingerprint:
+            check(state)
+    except (ModelError, InputError, KeyError, TypeError):
         raise ModelError(f"{path}: not a checkpoint, or damaged: remove it to start anew") from None
     if state.fingerprint != fingerprint:
         raise ModelError(
             f"{path}: a checkpoint of other data or other options: give the same ones, or remove it to start anew"
         )
     return state
+
+
+def _check_numbers(state: State) -> None:
+    """InputError for numbers that `save_state` does not write."""
+    epochs, tuned = (state.epoch, state.best_epoch), state.tuned
+    if not (
+        state.stage in _STAGES
+        and all(type(epoch) is int for epoch in epochs)
+        and 0 <= state.best_epoch <= state.epoch <= _MOST_EPOCHS
+        and all(
+            type(share) in (int, float) and -1 <= share <= 100 for share in (state.best_uas, state.best_las)
+        )
+        and (tuned is None or (isinstance(tuned, list) and len(tuned) == 2))
+        and all(type(number) in (int, float) and 0 <= number < np.inf for number in tuned or [])
+        and isinstance(state.history, list)
+        and all(isinstance(entry, dict) for entry in state.history)
+    ):
+        raise InputError("numbers of no training run", expected="epochs, accuracies and a history")

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load, save, save_file
 
-from arcwise.clusters.lookup import ClusterTable, cluster_table
+from arcwise.arrays import Array, Arrays, checked, header_size, read_content
+from arcwise.clusters.lookup import CLUSTER_FORMAT, ClusterTable, cluster_table
 from arcwise.errors import InputError, ModelError
-from arcwise.features.attributes import Vocabulary, vocabulary
+from arcwise.features.attributes import MOST_FEATURES, Vocabulary, vocabulary
 from arcwise.features.cluster_templates import (
     CLUSTER_ARCS,
     CLUSTER_COARSE,
@@ -58,13 +59,14 @@ from arcwise.search.chart import CHARTS
 from arcwise.search.sibling_automata import AUTOMATA
 from arcwise.sums.pruning import PRUNINGS
 from arcwise.tagging.tagger import Tagger
+from arcwise.tagging.tagset import LONGEST_NAME
 from arcwise.text.tokeniser import Tokeniser
 from arcwise.treebank.block import pack_names
 from arcwise.treebank.writing import open_output
 from arcwise.trees.shapes import ANY, PROJECTIVE, read_shape
 
 SPANNING_TREE, BELIEFS = "spanning-tree", "belief-propagation"
-MOST_RANKS = 1000
+MOST_RANKS, MOST_LABELS = 1000, 1000
 SEARCHES = ("eisner", "sibling", "carreras", "model0", "model1", "model2")  # charts whose parts have features
 
 _KIND, _VERSION = "arcwise model", 2
@@ -73,7 +75,12 @@ _CACHE_LINE = 64
 _LEVEL, _LARGEST = 12, 1 << 30  # of compression; bytes of a model
 _TOKENISER, _TAGGER = "tokeniser/", "tagger/"  # before the names of their arrays
 _RANKS_PER_ROW = 16  # the same of those of a tensor
-_MOST_OF_TENSOR = 1e9
+_MOST_THRESHOLD, _LONGEST_TEMPLATES = 1e6, 1 << 16
+_MOST_IN_MEMORY = 1 << 29  # bytes of a table whose rows are filled up
+# So that sums of scores stay finite, and those that are whole numbers stay exact.
+_LEAST_SCALE, _GREATEST_SCALE = 1e-20, 1e20
+_LEAST_TEMPERATURE, _GREATEST_TEMPERATURE = 1e-9, 1e9
+_MOST_OF_FAR, _MOST_OF_TENSOR = 2.0**16, 2.0**50
 _PART_TEMPLATES = ("siblings", "grandchildren", "coordination", "grand_siblings", "tri_siblings")
 _LABELS_PER_ROW = 32  # rows of label weights are filled up to a multiple of this: whole vector registers
 
@@ -147,13 +154,23 @@ class Settings:
         for bits in tables:
             if not (isinstance(bits, int) and 6 <= bits <= 28):
                 raise InputError(f"a table of 2^{bits} weights", expected="6 to 28 bits")
-        if not (isinstance(self.most_heads, int) and 2 <= self.most_heads <= 1000 and self.threshold >= 0):
+        if not (
+            isinstance(self.most_heads, int)
+            and 2 <= self.most_heads <= 1000
+            and isinstance(self.threshold, int | float)
+            and (0 <= self.threshold <= _MOST_THRESHOLD or self.threshold == np.inf)
+        ):
             raise InputError(
                 f"a pruner that keeps {self.most_heads} heads within {self.threshold}",
                 expected="2 to 1000 heads within 0 or more",
             )
         if not (isinstance(self.tensor, int) and 0 <= self.tensor <= MOST_RANKS):
             raise InputError(f"a tensor of rank {self.tensor}", expected=f"0 (none) to {MOST_RANKS}")
+        if not isinstance(self.climb, bool):
+            raise InputError(f"climb {self.climb!r}", expected="true or false")
+        texts = (self.coarse, self.arcs, self.labels, *self._part_templates, self.tensor_words)
+        if not all(isinstance(text, str) and len(text) <= _LONGEST_TEMPLATES for text in texts):
+            raise InputError("templates", expected=f"text of at most {_LONGEST_TEMPLATES} letters")
         if (
             self.search not in (SPANNING_TREE, BELIEFS, FULL, *DUALS, *SEARCHES)
             or self.pruning not in PRUNINGS
@@ -279,13 +296,11 @@ class Model:
     """A trained model as it is stored.
 
     names: the labels. single_root: whether trees have exactly one root. facts: what the training saw and reached, for people.
-    arrays: `keys` uint64, the vocabulary; `coarse` int8 (2^coarse_bits); `arcs` int8 (2^arc_bits); `labels` int8 (2^label_bits,
-    labels); `parts` int8 (2^part_bits), if higher parts are scored, and `far` like it, if far parts and whole trees are, with
-    `far_scale` float32 (1), its unit; `final` like labels, for the labels of a known tree, absent if these are not learned;
-    `allowed` bool (2, labels), the labels an arc from the root and from a word may have; `scales` float32, the units of coarse, of
-    arcs, labels and parts, and of final; `tensor_heads`, `tensor_modifiers` int8 (2^tensor_bits, rank) and
-    `tensor_distances` float32, if there is a tensor; those of `arcwise.clusters.lookup`, if there are word
-    clusters. tokeniser, tagger: what comes before the parser, None if these were not learned.
+    arrays: those of `model_format`. `keys`, the vocabulary; the weights `coarse`, `arcs`, `labels`, of higher `parts`, `far` parts
+    and whole trees, the labels of a known tree, `final`, if these are learned, and the tensor; `allowed`, the labels an arc from the
+    root and from a word may have; `scales`, the units of coarse, of arcs, labels and parts, and of final; `far_scale`, that of far;
+    those of `arcwise.clusters.lookup`, if there are word clusters. tokeniser, tagger: what comes before the parser, None if
+    these were not learned.
     temperature, label_temperature: by which scores of trees and of labels become probabilities; the latter is None if it was not
     fitted.
     """
@@ -302,7 +317,7 @@ class Model:
 
     def weights(self) -> Weights:
         """What the parsing kernel reads."""
-        width = -(-len(self.names) // _LABELS_PER_ROW) * _LABELS_PER_ROW
+        width = _label_width(len(self.names))
         penalties = np.full((2, width), FORBIDDEN, np.int16)
         penalties[:, : len(self.names)][self.arrays["allowed"]] = 0
         rows = {
@@ -352,7 +367,7 @@ class Model:
         """The low-rank tensor, if there is one, with ranks of zeros that fill up vector registers."""
         if self.settings.tensor == 0:
             return None
-        width = -(-self.settings.tensor // _RANKS_PER_ROW) * _RANKS_PER_ROW
+        width = _tensor_width(self.settings)
         tensor = unpack_tensor(
             self.arrays, compile_words(self.settings.tensor_words), float(self.arrays["scales"][1])
         )
@@ -413,10 +428,14 @@ def write_sealed(
             save_file(arrays, file.name, metadata)
 
 
-def read_sealed(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """The header and arrays of a file of this kind; a missing, damaged or foreign file is a ModelError that says which."""
+def read_sealed(
+    path: Path, kind: str, most: int = _LARGEST
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """The header and arrays of a file of this kind, of `most` bytes; a missing, damaged or foreign file is a ModelError that says
+    which.
+    """
     try:
-        content, checked = _decompressed(path.read_bytes())
+        content, checked = _decompressed(read_content(path, most, zstandard.FRAME_HEADER))
         text = _metadata(content)["arcwise"]
         checksum, text = text[: 2 * _CHECKSUM_BYTES], text[2 * _CHECKSUM_BYTES :]
         header = dict(json.loads(text))
@@ -424,6 +443,8 @@ def read_sealed(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, NDArra
         raise ModelError(f"{path}: no such file") from None
     except OSError as error:
         raise ModelError(f"{path}: cannot be read: {error.strerror}") from None
+    except MemoryError:
+        raise ModelError(f"{path}: too large for the memory that there is") from None
     except (ValueError, KeyError, TypeError, RecursionError):
         content, checked, checksum, text, header = b"", False, "", "", {}
     if header.get("kind") != kind:
@@ -434,6 +455,8 @@ def read_sealed(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, NDArra
         )
     try:
         arrays = load(content)
+    except MemoryError:
+        raise ModelError(f"{path}: too large for the memory that there is") from None
     except (SafetensorError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ModelError(f"{path}: the {kind} is damaged: {error}") from None
     if not checked and _checksum(text, arrays) != checksum:
@@ -458,8 +481,8 @@ def _decompressed(content: bytes) -> tuple[bytes, bool]:
 
 def _metadata(content: bytes) -> dict[str, Any]:
     """The metadata in the head of a safetensors file; ValueError, KeyError or TypeError if it is none."""
-    size = int.from_bytes(content[:8], "little")
-    if not 0 < size <= len(content) - 8:
+    size = header_size(content)
+    if size > len(content) - 8:
         raise ValueError("no safetensors file")
     return dict(json.loads(content[8 : 8 + size])["__metadata__"])
 
@@ -501,11 +524,12 @@ def load_model(path: str | Path) -> Model:
     try:
         tokeniser, tagger = header.get("tokeniser"), header.get("tagger")
         label_temperature = header.get("label_temperature")
+        others = tuple(prefix for prefix, part in ((_TOKENISER, tokeniser), (_TAGGER, tagger)) if part)
         model = Model(
             settings=Settings(**header["settings"]),
             names=tuple(str(name) for name in header["names"]),
             single_root=bool(header["single_root"]),
-            arrays={name: array for name, array in arrays.items() if "/" not in name},
+            arrays={name: array for name, array in arrays.items() if not name.startswith(others)},
             facts=dict(header["facts"]),
             temperature=float(header["temperature"]),
             label_temperature=None if label_temperature is None else float(label_temperature),
@@ -515,6 +539,8 @@ def load_model(path: str | Path) -> Model:
         _check(model)
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise ModelError(f"{path}: not a model that arcwise can use: {error}") from None
+    except MemoryError:
+        raise ModelError(f"{path}: too large for the memory that there is") from None
     return model
 
 
@@ -523,47 +549,86 @@ def named(arrays: dict[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
+def model_format(settings: Settings, labels: int) -> dict[str, Array]:
+    """What the arrays of a model with these settings and so many labels must be."""
+    by_label = Array(np.int8, (1 << settings.label_bits, labels))
+    parts = Array(np.int8, (1 << settings.part_bits,))
+    scales = Array(np.float32, (3,), least=_LEAST_SCALE, most=_GREATEST_SCALE)
+    found = {
+        "keys": Array(np.uint64, ("values",), least=1, rising=True),
+        "coarse": Array(np.int8, (1 << settings.coarse_bits,)),
+        "arcs": Array(np.int8, (1 << settings.arc_bits,)),
+        "labels": by_label,
+        "final": by_label,
+        "allowed": Array(
+            np.bool_, (2, labels), holds=lambda allowed: bool(allowed.any(axis=1).all()),
+            meaning="a label for arcs from the root and one for others",
+        ),
+        "scales": scales,
+        **CLUSTER_FORMAT,
+    }  # fmt: skip
+    if settings.higher:
+        found["parts"] = parts
+    if settings.search == FULL:
+        found |= {"far": parts, "far_scale": scales._replace(shape=(1,))}
+    if settings.tensor:
+        by_rank = Array(np.int8, (1 << settings.tensor_bits, settings.tensor))
+        distances = Array(np.float32, (DISTANCES, settings.tensor))
+        found |= {"tensor_heads": by_rank, "tensor_modifiers": by_rank, "tensor_distances": distances}
+    return found
+
+
+def check_arrays(settings: Settings, labels: int, arrays: Arrays, *, complete: bool = True) -> None:
+    """InputError for arrays of a model that the kernels could not trust. complete: whether none may be missing."""
+    if not 0 < labels <= MOST_LABELS or (1 << settings.arc_bits) + (labels << settings.label_bits) >= 1 << 32:
+        raise InputError(
+            f"{labels} labels", expected=f"one or more, for tables of 2^{settings.label_bits} rows"
+        )
+    for width, bits in (
+        (_label_width(labels), settings.label_bits),
+        (_tensor_width(settings), settings.tensor_bits),
+    ):
+        if width << bits > _MOST_IN_MEMORY:
+            raise InputError(
+                f"a table of 2^{bits} rows of {width}", expected=f"{_MOST_IN_MEMORY} weights at most"
+            )
+    format = model_format(settings, labels)
+    if not settings.clusters and not CLUSTER_FORMAT.keys() & arrays.keys():
+        format = {name: array for name, array in format.items() if name not in CLUSTER_FORMAT}
+    if "final" not in arrays:
+        del format["final"]
+    checked(arrays, format, complete=complete)
+    if settings.clusters and complete and not len(arrays["clusters.grains"]):
+        raise InputError("no word clusters", expected="those it was trained with")
+    if "far_scale" in arrays and arrays["far_scale"][0] > _MOST_OF_FAR * arrays["scales"][1]:
+        raise InputError(
+            "weights of far parts that are too large", expected=f"up to {_MOST_OF_FAR:g} of the others"
+        )
+    if "tensor_distances" in arrays:
+        greatest = 127.0 * (len(compile_words(settings.tensor_words)) + 2 * MOST_FEATURES)
+        weights = 2.0 * np.abs(arrays["tensor_distances"].astype(np.float64)).max(axis=0).sum()
+        if weights * greatest**2 > _MOST_OF_TENSOR * float(arrays["scales"][1]):
+            raise InputError(
+                "numbers of the tensor that are too large", expected=f"scores up to {_MOST_OF_TENSOR:g}"
+            )
+
+
+def _label_width(labels: int) -> int:
+    """How many weights a row of labels has in memory."""
+    return -(-labels // _LABELS_PER_ROW) * _LABELS_PER_ROW
+
+
+def _tensor_width(settings: Settings) -> int:
+    """How many weights a row of the tensor has in memory."""
+    return -(-settings.tensor // _RANKS_PER_ROW) * _RANKS_PER_ROW
+
+
 def _check(model: Model) -> None:
     """Everything that the kernels trust."""
-    settings, labels = model.settings, len(model.names)
-    if (1 << settings.arc_bits) + (labels << settings.label_bits) >= 1 << 32:
-        raise ValueError(f"{labels} labels are too many for tables of 2^{settings.label_bits} rows")
-    expected: dict[str, tuple[Any, tuple[int, ...]]] = {
-        "keys": (np.uint64, model.arrays["keys"].shape),
-        "coarse": (np.int8, (1 << settings.coarse_bits,)),
-        "arcs": (np.int8, (1 << settings.arc_bits,)),
-        "labels": (np.int8, (1 << settings.label_bits, labels)),
-        "final": (np.int8, (1 << settings.label_bits, labels)),
-        "allowed": (np.bool_, (2, labels)),
-        "scales": (np.float32, (3,)),
-    }
-    if "final" not in model.arrays:
-        del expected["final"]
-    if settings.clusters and not len(model.clusters().grains):
-        raise ValueError("it was trained with word clusters, which are missing")
-    if settings.higher:
-        expected["parts"] = (np.int8, (1 << settings.part_bits,))
-    if settings.search == FULL:
-        expected["far"] = (np.int8, (1 << settings.part_bits,))
-        expected["far_scale"] = (np.float32, (1,))
-    if settings.tensor:
-        for name in ("tensor_heads", "tensor_modifiers"):
-            expected[name] = (np.int8, (1 << settings.tensor_bits, settings.tensor))
-        expected["tensor_distances"] = (np.float32, (DISTANCES, settings.tensor))
-    for name, (dtype, shape) in expected.items():
-        array = model.arrays[name]
-        if array.dtype != dtype or array.shape != shape:
-            raise ValueError(f"{name} is {array.dtype} {array.shape}, expected {np.dtype(dtype)} {shape}")
-    if model.arrays["keys"].ndim != 1 or not model.arrays["allowed"].any(axis=1).all() or labels == 0:
-        raise ValueError("labels or vocabulary are missing")
+    check_arrays(model.settings, len(model.names), model.arrays)
     for temperature in (model.temperature, model.label_temperature):
-        if temperature is not None and not 0 < temperature < np.inf:
-            raise ValueError(f"a temperature is {temperature}, expected a positive number")
-    scales = np.concatenate(
-        [model.arrays["scales"], model.arrays["far_scale"] if settings.search == FULL else []]
-    )
-    if not (np.isfinite(scales).all() and (scales > 0).all()):
-        raise ValueError("a scale is not a positive number")
-    if settings.tensor and not np.abs(model.arrays["tensor_distances"]).max() <= _MOST_OF_TENSOR:
-        raise ValueError("a number of the tensor is not finite, or too large")
+        if temperature is not None and not _LEAST_TEMPERATURE <= temperature <= _GREATEST_TEMPERATURE:
+            raise InputError(f"a temperature of {temperature}", expected="a positive number, near 1")
+    if max(map(len, model.names)) > LONGEST_NAME:
+        raise InputError("a very long label", expected=f"at most {LONGEST_NAME} letters")
     pack_names([name.encode() for name in model.names])

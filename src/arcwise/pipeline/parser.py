@@ -550,4 +550,9 @@ def load(name: str | Path) -> Parser:
         raise ModelError(
             f"{name}: no such model; with arcwise comes {', '.join(bundled) or 'none'}, others are files that `arcwise train` made"
         )
-    return Parser(load_model(path))
+    try:
+        return Parser(load_model(path))
+    except InputError as error:  # keys that collide
+        raise ModelError(f"{path}: not a model that arcwise can use: {error}") from None
+    except MemoryError:
+        raise ModelError(f"{path}: too large for the memory that there is") from None

@@ -50,7 +50,7 @@ def train(
     run = TrainingRun(data, chosen, watcher)
     checkpoint = None if output is None else Path(f"{output}.checkpoint")
     if resume and checkpoint is not None and checkpoint.exists():
-        state = load_state(checkpoint, data.fingerprint)
+        state = load_state(checkpoint, data.fingerprint, run.check)
         watcher.note(f"going on after epoch {state.epoch} of the {state.stage}")
     else:
         if resume:

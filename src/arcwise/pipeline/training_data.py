@@ -15,19 +15,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 import arcwise
+from arcwise.arrays import Arrays
 from arcwise.clusters.files import read_clusters
-from arcwise.clusters.lookup import Arrays, bits_of_words, cluster_arrays, cluster_table
+from arcwise.clusters.lookup import bits_of_words, cluster_arrays, cluster_table
 from arcwise.errors import ArcwiseError, InputError
 from arcwise.evaluation.structure import measure_structure, smallest_class
 from arcwise.features.attributes import collect_keys, vocabulary
 from arcwise.learning.corpus import Corpus, make_corpus, select_sentences, whole_trees
 from arcwise.learning.trainers import BATCH_EG, EG
+from arcwise.pipeline.model import MOST_LABELS
 from arcwise.pipeline.options import AUTO, Note, Options, Watcher
 from arcwise.pipeline.preparing import prepare
 from arcwise.search.decode import decode
 from arcwise.search.projectivise import projectivise
 from arcwise.search.result import Parse
 from arcwise.tagging.tagger import Tagger
+from arcwise.tagging.tagset import LONGEST_NAME
 from arcwise.text.tokeniser import Tokeniser
 from arcwise.treebank.block import DEPREL, FEATS, FORM, UPOS, XPOS, Block
 from arcwise.treebank.reading import read_blocks
@@ -36,7 +39,6 @@ from arcwise.treebank.sources import SourceLike
 from arcwise.trees.shapes import ANY, PROJECTIVE
 
 LONGEST_IN_TRAINING = 500  # words; a longer sentence is left out, and said so
-MOST_LABELS = 1000
 _FEW_KNOWN = 0.5  # the share of words with clusters below which something must be wrong
 
 TreebankLike = SourceLike | Iterable[Sentence]
@@ -106,6 +108,8 @@ def read_training_data(
         names = tuple(name for name in names if name != "_")
     if names == ("_",):
         note("the treebank has no labels (DEPREL is _ everywhere): the model will find heads only")
+    if max(map(len, names), default=0) > LONGEST_NAME:
+        raise InputError("a very long label", expected=f"at most {LONGEST_NAME} letters")
     if len(names) > MOST_LABELS:
         raise InputError(
             f"{len(names)} labels", expected=f"at most {MOST_LABELS}; is DEPREL in the right column?"

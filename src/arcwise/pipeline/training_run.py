@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import arcwise
+from arcwise.arrays import Array
+from arcwise.errors import InputError
 from arcwise.evaluation.attachment import accuracy
 from arcwise.features.attributes import vocabulary
 from arcwise.features.part_templates import no_part_templates
@@ -21,11 +23,11 @@ from arcwise.learning.labels import LABEL_LEARNERS, label_epoch
 from arcwise.learning.pruned import prune_corpus
 from arcwise.learning.pruner import RATE, pruner_epoch
 from arcwise.learning.space import LOOPY, Search, Space
-from arcwise.learning.trainers import Choices, Problem, Trainer, make_trainer
+from arcwise.learning.trainers import GREATEST, MOST_STEPS, Choices, Problem, Trainer, make_room, make_trainer
 from arcwise.pipeline.checkpoint import State
 from arcwise.pipeline.confidence import unknown_trees
 from arcwise.pipeline.forest import EXACT
-from arcwise.pipeline.model import BELIEFS, FULL, Model, Settings
+from arcwise.pipeline.model import BELIEFS, FULL, Model, Settings, check_arrays
 from arcwise.pipeline.options import Options, Progress, Watcher
 from arcwise.pipeline.training_data import TrainingData
 from arcwise.pipeline.tuning import MOST_TRIALS, TUNING_EPOCHS
@@ -92,6 +94,16 @@ class TrainingRun:
                 "scales": np.array([unit, 1.0, 1.0], np.float32),
             },
         )
+
+    def check(self, state: State) -> None:
+        """InputError for a state with which this run could not go on."""
+        if state.stage == "trees" and not state.best_epoch and max(state.best_uas, state.best_las) >= 0:
+            raise InputError("accuracies of no epoch", expected="none before the first")
+        began = state.stage != "trees" or state.best_epoch > 0
+        missing = {"keys", "allowed", "coarse", "scales", *self.data.clusters} - state.best.keys()
+        if missing:
+            raise InputError(f"no {missing}", expected="what a pruner needs")
+        check_arrays(self.settings, len(self.data.names), state.best, complete=began)
 
     def next_epoch(self, state: State) -> State:
         """The state after one more epoch, and after the turn to the next stage where one ends."""
@@ -188,9 +200,14 @@ class TrainingRun:
     def _label_epoch(self, state: State) -> tuple[Arrays, float]:
         """Train the labels of known trees; their weights are added to those found together with the arcs. Returns as above."""
         shape = (1 << self.settings.label_bits, len(self.data.names))
-        if not state.learner:
-            state.learner |= {name: np.zeros(shape, np.float32) for name in ("weights", "moves")}
-            state.learner["step"] = np.zeros(1, np.int64)
+        make_room(
+            state.learner,
+            {
+                "weights": Array(np.float32, shape, least=-GREATEST, most=GREATEST),
+                "moves": Array(np.float32, shape, least=-GREATEST, most=GREATEST),
+                "step": Array(np.int64, (1,), least=0, most=MOST_STEPS),
+            },
+        )
         weights, moves, step = (state.learner[name] for name in ("weights", "moves", "step"))
         learner = LABEL_LEARNERS["perceptron" if self.options.learner == "perceptron" else "mira"]
         wrong = 0

@@ -7,11 +7,12 @@ empty one and the whole word included, and kept where it differs from that of th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from arcwise.arrays import Array, Arrays, are_letters
 from arcwise.features.hash_table import FIRST_NUMBER, UNKNOWN, HashTable, find_key, hash_table
 from arcwise.features.letters import ALPHABET, Alphabet, letters_of, lower_letters
 from arcwise.kernels import kernel
@@ -29,7 +30,19 @@ _SEPARATORS = [0, 9, 10, 13]  # what no column may hold
 _LOWER_TABLE = {code: int(lower) for code, lower in enumerate(ALPHABET.lower) if code != lower}
 _UPPER_TABLE = {code: int(upper) for code, upper in enumerate(ALPHABET.upper) if code != upper}
 
-Arrays = dict[str, NDArray[Any]]
+# What a tagger stores of lemmas.
+LEMMA_FORMAT = {
+    "lemmas.keys": Array(np.uint64, ("suffixes",), least=1, rising=True),
+    "lemmas.numbers": Array(np.uint16, ("suffixes",), below="rules"),
+    "lemmas.cases": Array(np.uint8, ("rules",), most=_CAPITALISED),
+    "lemmas.cut": Array(np.uint8, ("rules",)),
+    "lemmas.letters": Array(
+        np.int32, ("letters",), meaning="letters that a column can hold",
+        holds=lambda letters: are_letters(letters) and not np.isin(letters, _SEPARATORS).any(),
+    ),
+    "lemmas.first": Array(np.int32, ("rules+1",), starts="letters", steps=(0, _LONGEST_RULE)),
+}  # fmt: skip
+
 Rule = tuple[int, int, str]
 
 
@@ -153,28 +166,8 @@ def _rule(form: str, lemma: str, preferred: tuple[int, ...] = _FOR_SUFFIXES) -> 
 
 
 def lemma_rules(arrays: Arrays) -> Lemmas:
-    """The rules of stored arrays; ValueError if kernels could not trust them."""
-    expected = {
-        "keys": np.uint64, "numbers": np.uint16, "cases": np.uint8, "cut": np.uint8, "letters": np.int32, "first": np.int32,
-    }  # fmt: skip
-    for name, dtype in expected.items():
-        if arrays[f"lemmas.{name}"].dtype != dtype or arrays[f"lemmas.{name}"].ndim != 1:
-            raise ValueError(f"lemmas.{name} is not a one-dimensional array of {np.dtype(dtype)}")
-    keys, numbers, cases, cut, letters, first = (arrays[f"lemmas.{name}"].copy() for name in expected)
-    if len(keys) != len(numbers) or len(cases) != len(cut) or len(first) != len(cut) + 1 or (keys == 0).any():
-        raise ValueError("the arrays of the lemmas differ in length")
-    lengths = np.diff(first.astype(np.int64))
-    if first[0] != 0 or first[-1] != len(letters) or lengths.min(initial=0) < 0:
-        raise ValueError("the letters of the lemmas are damaged")
-    if (
-        numbers.max(initial=0) >= max(len(cut), 1)
-        or cases.max(initial=0) > _CAPITALISED
-        or lengths.max(initial=0) > _LONGEST_RULE
-    ):
-        raise ValueError("the lemmas have rules that do not exist, or are too long")
-    surrogates = (letters >= 0xD800) & (letters < 0xE000)
-    if (surrogates | (letters < 0) | (letters > 0x10FFFF) | np.isin(letters, _SEPARATORS)).any():
-        raise ValueError("the lemmas hold letters that do not exist")
+    """The rules of stored arrays, which have been checked against LEMMA_FORMAT."""
+    keys, numbers, cases, cut, letters, first = (arrays[name].copy() for name in LEMMA_FORMAT)
     return Lemmas(hash_table(keys), numbers, cases, cut, letters, first)
 
 

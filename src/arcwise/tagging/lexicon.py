@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
+from arcwise.arrays import Array, Arrays
 from arcwise.features.hash_table import FIRST_NUMBER, UNKNOWN, HashTable, find_key, hash_table
 from arcwise.kernels import kernel
 from arcwise.tagging.spelling import CASE, CLASS, FORM, LOWER
@@ -21,8 +22,6 @@ _FOR_CLASS, _FOR_CASE, _FOR_LIST = (
 )  # a word must occur so often for its class, its case, its list of tags
 _SHARE = 0.05  # a word's class names the tags that it has in this share of cases at least
 _CASES = 4
-
-Arrays = dict[str, NDArray[Any]]
 
 
 class Lexicon(NamedTuple):
@@ -93,42 +92,25 @@ def _sets(
         yield int(word[begin]), value[begin:end]
 
 
-def lexicon(arrays: Arrays, tags: int) -> Lexicon:
-    """The lexicon of stored arrays for so many tags; ValueError if kernels could not trust it."""
-    keys, first, listed = arrays["lexicon.keys"], arrays["lexicon.first"], arrays["lexicon.tags"]
-    expected = {
-        "keys": np.uint64,
-        "classes": np.uint32,
-        "cases": np.uint8,
-        "lists": np.uint16,
-        "first": np.int32,
-        "tags": np.int32,
-    }
-    for name, dtype in expected.items():
-        if arrays[f"lexicon.{name}"].dtype != dtype or arrays[f"lexicon.{name}"].ndim != 1:
-            raise ValueError(f"lexicon.{name} is not a one-dimensional array of {np.dtype(dtype)}")
-    if (
-        not len(keys)
-        == len(arrays["lexicon.classes"])
-        == len(arrays["lexicon.cases"])
-        == len(arrays["lexicon.lists"])
-    ):
-        raise ValueError("the lexicon's arrays differ in length")
-    if (
-        len(first) < 2
-        or first[0] != 0
-        or first[-1] != len(listed)
-        or np.diff(first.astype(np.int64)).min() < 1
-    ):
-        raise ValueError("the lexicon's lists of tags are damaged")
-    if listed.min() < 0 or listed.max() >= tags or arrays["lexicon.lists"].max(initial=0) >= len(first) - 1:
-        raise ValueError("the lexicon names tags that do not exist")
-    if (keys == 0).any():
-        raise ValueError("the lexicon has an empty key")
-    return Lexicon(
-        hash_table(keys.copy()),
-        *(arrays[f"lexicon.{name}"].copy() for name in ("classes", "cases", "lists", "first", "tags")),
-    )
+def lexicon_format(tags: int) -> dict[str, Array]:
+    """What a tagger with so many tags stores of a lexicon. There is a list at least, that of unknown words; none is empty."""
+    return {
+        "lexicon.keys": Array(np.uint64, ("words",), least=1, rising=True),
+        "lexicon.classes": Array(np.uint32, ("words",)),
+        "lexicon.cases": Array(np.uint8, ("words",)),
+        "lexicon.lists": Array(np.uint16, ("words",), below="lists"),
+        "lexicon.first": Array(
+            np.int32, ("lists+1",), starts="listed tags", steps=(1, tags), holds=lambda first: len(first) > 1,
+            meaning="one list or more",
+        ),
+        "lexicon.tags": Array(np.int32, ("listed tags",), least=0, most=tags - 1),
+    }  # fmt: skip
+
+
+def lexicon(arrays: Arrays) -> Lexicon:
+    """The lexicon of stored arrays, which have been checked against `lexicon_format`."""
+    keys, classes, cases, lists, first, tags = (arrays[name].copy() for name in lexicon_format(1))
+    return Lexicon(hash_table(keys), classes, cases, lists, first, tags)
 
 
 @kernel

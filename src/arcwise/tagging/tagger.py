@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from arcwise.arrays import Array, Arrays, checked
 from arcwise.clusters.lookup import NO_CLUSTERS, ClusterTable
 from arcwise.features.letters import ALPHABET
-from arcwise.tagging.lemmas import lemma_rules, write_lemmas
-from arcwise.tagging.lexicon import lexicon, look_up
+from arcwise.tagging.lemmas import LEMMA_FORMAT, lemma_rules, write_lemmas
+from arcwise.tagging.lexicon import lexicon, lexicon_format, look_up
 from arcwise.tagging.scoring import TagWeights, tag_sentences
 from arcwise.tagging.spelling import spell
 from arcwise.tagging.tagset import Tagset
@@ -18,34 +19,41 @@ from arcwise.tagging.templates import asks_for_clusters, compile_templates
 from arcwise.tagging.writing import untagged, write_tags
 from arcwise.treebank.block import Block, pack_names
 
-Arrays = dict[str, NDArray[Any]]
+_MOST_TEMPLATES = 250  # a sum of so many weights stays within int16
+_LONGEST_TEMPLATES = 1 << 16  # letters, far more than those of so many
 
 
 class Tagger:
     """Tags, features and lemmas for the words of a block. Safe to use from several threads at once.
 
-    arrays, header: what is stored of it; clusters: those that its templates see. ValueError if these do not fit together.
+    arrays, header: what is stored of it; clusters: those that its templates see. ValueError, or InputError, if these do not fit
+    together.
     """
 
     def __init__(self, arrays: Arrays, header: dict[str, Any], clusters: ClusterTable = NO_CLUSTERS) -> None:
-        self.arrays, self.header, self.clusters = arrays, header, clusters
         tags = [(str(upos), str(xpos), str(feats)) for upos, xpos, feats in header["tags"]]
         self.tagset = Tagset(tags, [str(name) for name in header["fine"]])
         bits = int(header["bits"])
-        table = arrays["table"]
-        if not 6 <= bits <= 28 or table.dtype != np.int8 or table.shape != ((1 << bits) + self.tagset.count,):
-            raise ValueError(f"the tagger's table is {table.dtype} {table.shape}, for 2^{bits} weights")
-        templates = compile_templates(str(header["templates"]))
-        if len(templates) > 250:  # a sum of so many weights stays within int16
-            raise ValueError(f"{len(templates)} templates, expected at most 250")
-        if asks_for_clusters(str(header["templates"])) and not len(clusters.grains):
+        if not 6 <= bits <= 28:
+            raise ValueError(f"a tagger of 2^{bits} weights")
+        table = {"table": Array(np.int8, ((1 << bits) + self.tagset.count,))}
+        lemmas = LEMMA_FORMAT if LEMMA_FORMAT.keys() & arrays.keys() else {}
+        self.arrays = checked(arrays, table | lexicon_format(len(tags)) | lemmas)
+        self.header, self.clusters = header, clusters
+        text = str(header["templates"])
+        if len(text) > _LONGEST_TEMPLATES:
+            raise ValueError(f"templates of {len(text)} letters, expected at most {_LONGEST_TEMPLATES}")
+        templates = compile_templates(text)
+        if len(templates) > _MOST_TEMPLATES:
+            raise ValueError(f"{len(templates)} templates, expected at most {_MOST_TEMPLATES}")
+        if asks_for_clusters(text) and not len(clusters.grains):
             raise ValueError("the tagger was trained with word clusters, which are missing")
-        self._lexicon = lexicon(arrays, len(tags))
-        self._lemmas = lemma_rules(arrays) if "lemmas.keys" in arrays else None
+        self._lexicon = lexicon(self.arrays)
+        self._lemmas = lemma_rules(self.arrays) if lemmas else None
         self._names, self._first_name = pack_names([name.encode() for tag in tags for name in tag])
         self._weights = TagWeights(
             templates,
-            table.copy(),
+            self.arrays["table"].copy(),
             bits,
             self.tagset.parts,
             self.tagset.history,

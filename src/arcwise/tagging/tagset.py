@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-MOST_TAGS, MOST_PARTS = 1 << 15, 1 << 10
+MOST_TAGS, MOST_PARTS, LONGEST_NAME = 1 << 15, 1 << 10, 1 << 16
 _MOST_FINE = 150  # fine tags that are parts of their own; the rarer ones are told apart by the other parts
 
 Tag = tuple[str, str, str]  # UPOS, XPOS, FEATS
@@ -28,6 +28,8 @@ class Tagset:
         self.tags, self.fine = list(tags), sorted(fine)
         if not 1 <= len(self.tags) <= MOST_TAGS or len(set(self.tags)) != len(self.tags):
             raise ValueError(f"{len(self.tags)} tags, expected 1 to {MOST_TAGS}, all different")
+        if max(len(name) for tag in self.tags for name in tag) > LONGEST_NAME:
+            raise ValueError(f"a tag of more than {LONGEST_NAME} letters")
         chosen = set(self.fine)
         rows = [_parts(tag, chosen) for tag in self.tags]
         numbers = {part: number for number, part in enumerate(sorted({part for row in rows for part in row}))}

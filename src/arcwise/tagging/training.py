@@ -94,7 +94,7 @@ def train_tagger(
     arrays, occurrences = learn_lexicon(
         words.keys[inside], words.capitals[inside], first[inside], words.tags[inside], tagset.history[:, 1]
     )
-    known = lexicon(arrays, len(tagset.tags))
+    known = lexicon(arrays)
     spelled, lists = words.spelled.copy(), np.empty(len(words.keys), np.uint16)
     look_up(words.keys, known, spelled, lists)
     counts = np.ones(len(inside), np.int64)

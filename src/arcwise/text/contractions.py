@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from arcwise.arrays import Array, Arrays, are_letters
+from arcwise.errors import InputError
 from arcwise.kernels import kernel
 from arcwise.text.characters import characters
 from arcwise.text.hashing import EMPTY, mix
@@ -18,6 +20,7 @@ _WHOLE = _LONGEST_ENDING + 1
 _NONE = -1
 _BEGINNING = 255  # as the begin of a piece: that of the token
 _MOST_WORDS = 16  # of one token
+_LONGEST_TEXT = 1000  # characters of one of them
 # Pieces: a word is token[length - begin : length - end], then text[start : stop].
 _BEGIN, _END, _START, _STOP = range(4)
 
@@ -80,76 +83,63 @@ def find_contractions(
     return found
 
 
-def contractions(arrays: dict[str, NDArray[Any]]) -> Contractions:
-    """The stored arrays as kernels read them, everything checked: ValueError if anything is out of place."""
-    keys, values, offsets, pieces, places, text = (
-        _checked(arrays, name, kind, dimensions)
-        for name, kind, dimensions in (
-            ("contraction_keys", np.uint32, 1),
-            ("contraction_values", np.int16, 1),
-            ("contraction_offsets", np.int32, 1),
-            ("contraction_pieces", np.uint8, 2),
-            ("contraction_places", np.int32, 2),
-            ("contraction_text", np.int32, 1),
+def contractions(arrays: Arrays) -> Contractions:
+    """The rules of stored arrays, which have been checked against CONTRACTION_FORMAT; InputError if their pieces are no parts of a
+    token.
+    """
+    keys, values, offsets, pieces, places, text = (arrays[name].copy() for name in CONTRACTION_FORMAT)
+    rules, lengths = len(offsets) - 1, places[:, 1] - places[:, 0]
+    if not ((lengths >= 0) & (lengths <= _LONGEST_TEXT)).all():
+        raise InputError(
+            "a word of a contraction without an end", expected=f"at most {_LONGEST_TEXT} letters"
         )
-    )
-    if places.shape != pieces.shape or pieces.shape[1:] != (2,):
-        raise ValueError("contraction_places: not two numbers for each word")
-    rules = len(offsets) - 1
-    sizes = np.diff(offsets)
-    if (
-        rules < 0
-        or offsets[0] != 0
-        or offsets[-1] != len(pieces)
-        or (rules and (sizes.min() < 2 or sizes.max() > _MOST_WORDS))
-    ):
-        raise ValueError(f"contraction_offsets: not {len(pieces)} words, from 2 to {_MOST_WORDS} each")
-    if len(keys) != len(values) or (len(keys) and (np.any(np.diff(keys.astype(np.int64)) <= 0))):
-        raise ValueError("contraction_keys: not ascending, or not as many as values")
-    if len(values) and (values.min() < _NONE or values.max() >= rules):
-        raise ValueError(f"contraction_values: not from -1 to {rules - 1}")
-    if len(places) and (places.min() < 0 or places.max() > len(text) or np.any(places[:, 0] > places[:, 1])):
-        raise ValueError("contraction_places: not within contraction_text")
-    if len(places) and int(np.max(places[:, 1] - places[:, 0])) > 1000:
-        raise ValueError("contraction_places: a word of more than 1000 characters")
-    decoded = [
-        chr(code) if 32 < code < 0x110000 and not 0xD800 <= code < 0xE000 else "" for code in text.tolist()
-    ]
-    if any(not character or character.isspace() for character in decoded):
-        raise ValueError("contraction_text: not characters of words")
-    upper = np.array([ord(c.upper()) if len(c.upper()) == 1 else ord(c) for c in decoded], np.int32)
+    begin, end = pieces[:, 0].astype(np.int32), pieces[:, 1].astype(np.int32) + (lengths == 0)
+    first = np.zeros(len(pieces), np.bool_)
+    first[offsets[:-1]] = True
+    if ((begin == _BEGINNING) != first).any() or (~first & (begin < end)).any():
+        raise InputError(
+            "a word of a contraction", expected="a part of the token, the first from its beginning"
+        )
     shortest = np.zeros(rules, np.int32)
-    for rule in range(rules):
-        for k in range(offsets[rule], offsets[rule + 1]):
-            begin, end = (int(x) for x in pieces[k])
-            empty = places[k, 0] == places[k, 1]
-            if (k == offsets[rule]) != (begin == _BEGINNING) or (
-                begin != _BEGINNING and begin < end + int(empty)
-            ):
-                raise ValueError(f"contraction_pieces: row {k} is no part of a token")
-            shortest[rule] = max(shortest[rule], end + int(empty) if begin == _BEGINNING else begin)
+    if rules:
+        shortest[:] = np.maximum.reduceat(np.where(first, end, begin), offsets[:-1])
+    # Once for each of the letters, of which there are few.
+    known, which = np.unique(text, return_inverse=True)
+    upper = np.array(
+        [ord(big) if len(big := chr(code).upper()) == 1 else code for code in known.tolist()], np.int32
+    )
     return Contractions(
         keys,
         values.astype(np.int32),
         offsets,
         np.column_stack([pieces.astype(np.int32), places]).astype(np.int32).reshape(-1, 4),
         text,
-        upper,
+        upper[which],
         shortest,
     )
 
 
-def _checked(arrays: dict[str, NDArray[Any]], name: str, kind: type, dimensions: int) -> NDArray[Any]:
-    array = arrays.get(name)
-    if array is None or array.dtype != kind or array.ndim != dimensions:
-        raise ValueError(f"{name}: not a {dimensions}-dimensional array of {np.dtype(kind)}")
-    return np.ascontiguousarray(array)
+def _can_stand_in_a_word(codes: NDArray[np.int32]) -> bool:
+    known = np.unique(codes)
+    return are_letters(known) and not any(chr(code).isspace() for code in known.tolist())
 
+
+# What a tokeniser stores of contractions.
+CONTRACTION_FORMAT = {
+    "contraction_keys": Array(np.uint32, ("endings",), rising=True),
+    "contraction_values": Array(np.int16, ("endings",), least=_NONE, below="rules"),
+    "contraction_offsets": Array(np.int32, ("rules+1",), starts="words", steps=(2, _MOST_WORDS)),
+    "contraction_pieces": Array(np.uint8, ("words", 2)),
+    "contraction_places": Array(np.int32, ("words", 2), below="letters+1"),
+    "contraction_text": Array(
+        np.int32, ("letters",), least=33, holds=_can_stand_in_a_word, meaning="letters of words"
+    ),
+}
 
 Rule = tuple[tuple[int, int, str], ...]
 
 
-def learn_contractions(tokens: Iterable[tuple[str, tuple[str, ...]]]) -> dict[str, NDArray[Any]]:
+def learn_contractions(tokens: Iterable[tuple[str, tuple[str, ...]]]) -> Arrays:
     """The arrays that `contractions` reads, from tokens with their words (none if the token is one word). O(characters).
 
     A form is split as it is most often; an ending, as most of the forms that have it (two at least). Kept is only what the
@@ -226,7 +216,7 @@ def _rule(form: str, words: tuple[str, ...]) -> Rule:
     return ((_BEGINNING, length - same, first[same:]), *((0, 0, word) for word in others))
 
 
-def _packed(endings: dict[str, Rule], forms: dict[str, Rule]) -> dict[str, NDArray[Any]]:
+def _packed(endings: dict[str, Rule], forms: dict[str, Rule]) -> Arrays:
     rules = sorted({rule for rule in (*endings.values(), *forms.values()) if rule})
     numbers = {rule: number for number, rule in enumerate(rules)} | {(): _NONE}
     keys: dict[int, int] = {}

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from arcwise.arrays import Array, Arrays, checked, powers_of_two
 from arcwise.errors import InputError
 from arcwise.text.characters import SPACE, characters
-from arcwise.text.contractions import contractions, find_contractions, learn_contractions
+from arcwise.text.contractions import CONTRACTION_FORMAT, contractions, find_contractions, learn_contractions
 from arcwise.text.lines import PARAGRAPH, Split, line_breaks
 from arcwise.text.rules import rule_tokens
 from arcwise.text.sentence_boundaries import SENTENCE_TEMPLATES, find_sentences
@@ -22,6 +23,14 @@ from arcwise.text.writing import write_sentences
 VERSION = 1  # of the features: weights learned with others mean nothing
 _WINDOW = 1 << 16  # characters looked at together
 _GREATEST_BITS = 24
+_MEANING = f"a power of two up to 2^{_GREATEST_BITS}"
+_FORMAT = {
+    **{
+        name: Array(np.int8, (name,), holds=powers_of_two(_GREATEST_BITS), meaning=_MEANING)
+        for name in ("tokens", "sentences")
+    },
+    **CONTRACTION_FORMAT,
+}
 _LINE_END, _TAB = 10, 9
 # For kernels that can also take given answers and store examples.
 NO_ANSWERS = np.empty(0, np.uint8), np.empty((0, 0), np.uint32), np.empty(0, np.bool_)
@@ -66,19 +75,11 @@ class Tokeniser:
     <BLANKLINE>
     """
 
-    def __init__(self, arrays: dict[str, NDArray[Any]]) -> None:
-        self._arrays = arrays
-        for name in ("tokens", "sentences"):
-            weights = arrays.get(name)
-            if weights is None or weights.dtype != np.int8 or weights.ndim != 1:
-                raise ValueError(f"{name}: not a one-dimensional array of int8")
-            if len(weights) not in (1 << bits for bits in range(_GREATEST_BITS + 1)):
-                raise ValueError(
-                    f"{name}: {len(weights)} weights, not a power of two up to 2^{_GREATEST_BITS}"
-                )
+    def __init__(self, arrays: Arrays) -> None:
+        self._arrays = checked(arrays, _FORMAT)
         # Copies: what was read from a file may be read-only, which is another type to the kernels.
         self._tokens, self._sentences = arrays["tokens"].copy(), arrays["sentences"].copy()
-        self._rules = contractions(arrays)
+        self._rules = contractions(self._arrays)
 
     @classmethod
     def general(cls) -> Tokeniser:
@@ -88,13 +89,13 @@ class Tokeniser:
         )
 
     @classmethod
-    def from_arrays(cls, arrays: dict[str, NDArray[Any]], header: dict[str, Any]) -> Tokeniser:
+    def from_arrays(cls, arrays: Arrays, header: dict[str, Any]) -> Tokeniser:
         """What `arrays` and `header` gave. Everything that kernels trust is checked: ValueError if it does not fit."""
         if not isinstance(header, dict) or header.get("version") != VERSION:
             raise ValueError(f"tokeniser header {header!r}, expected version {VERSION}")
         return cls(arrays)
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
+    def arrays(self) -> Arrays:
         """What was learned: weights as int8, and the contractions."""
         return dict(self._arrays)
 

@@ -18,6 +18,8 @@ from arcwise.errors import InputError
 PathLike = str | Path
 SourceLike = PathLike | BinaryIO
 
+MOST_BYTES = 1 << 30  # of a file that is read at once
+
 # Each codec: its magic bytes, its decompressor, and how many compressed bytes to give it at once. The latter
 # bounds what may come out (gzip packs 1:1,000 at most, xz 1:7,000, zstd 1:30,000): never more than some 16
 # MB.
@@ -74,6 +76,21 @@ class Source:
             head = piece
         self._begun = head, rest
         return head
+
+    def content(self) -> bytes:
+        """All of it, at once; InputError for more than MOST_BYTES of it, or more than there is memory."""
+        found, size = [], 0
+        try:
+            for piece in self.pieces(1 << 20):
+                size += len(piece)
+                if size > MOST_BYTES:
+                    raise InputError(
+                        f"more than {MOST_BYTES >> 20} MB", expected="a smaller file", file=self.name
+                    )
+                found.append(piece)
+            return b"".join(found)
+        except MemoryError:
+            raise InputError("larger than the memory that there is", file=self.name) from None
 
     def pieces(self, size: int) -> Iterator[bytes]:
         """The content, decompressed, in pieces of `size` bytes (compressed: of any bounded size)."""
