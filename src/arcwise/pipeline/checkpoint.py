@@ -49,19 +49,22 @@ def save_state(state: State, path: Path) -> None:
     write_sealed(path, _KIND, {name: getattr(state, name) for name in _NUMBERS}, arrays)
 
 
-def load_state(path: Path, fingerprint: str) -> State:
-    """Read a checkpoint of the run with this fingerprint; another or a damaged one is a ModelError."""
+def load_state(path: Path) -> State:
+    """Read a checkpoint; one that is damaged is a ModelError."""
     try:
         header, arrays = read_sealed(path, _KIND)
-        state = State(
+        return State(
             learner=named(arrays, "learner."),
             best=named(arrays, "best."),
             **{name: header[name] for name in _NUMBERS},
         )
     except (ModelError, KeyError, TypeError):
         raise ModelError(f"{path}: not a checkpoint, or damaged: remove it to start anew") from None
+
+
+def check_state(state: State, path: Path, fingerprint: str) -> None:
+    """ModelError, if the checkpoint that was read from `path` is of another run than the one with this fingerprint."""
     if state.fingerprint != fingerprint:
         raise ModelError(
             f"{path}: a checkpoint of other data or other options: give the same ones, or remove it to start anew"
         )
-    return state

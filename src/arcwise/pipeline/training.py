@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from arcwise.errors import ArcwiseError, InputError
-from arcwise.pipeline.checkpoint import load_state, save_state
+from arcwise.pipeline.checkpoint import State, check_state, load_state, save_state
 from arcwise.pipeline.confidence import fit_temperatures
 from arcwise.pipeline.model import save_model
 from arcwise.pipeline.options import Options, Watcher
@@ -14,6 +14,7 @@ from arcwise.pipeline.parser import Parser
 from arcwise.pipeline.training_data import TreebankLike, read_training_data
 from arcwise.pipeline.training_run import TrainingRun
 from arcwise.pipeline.tuning import TUNING_EPOCHS, check_tunable, tune
+from arcwise.treebank.writing import check_output
 
 
 def train(
@@ -46,16 +47,26 @@ def train(
     if chosen.tune:
         check_tunable(chosen.choices, dev is not None)
     watcher = watcher or Watcher()
-    data = read_training_data(train, dev, chosen, watcher, format=format, skip_bad=skip_bad, jobs=jobs)
-    run = TrainingRun(data, chosen, watcher)
     checkpoint = None if output is None else Path(f"{output}.checkpoint")
+    if output is not None and checkpoint is not None:
+        check_output(output)
+        check_output(checkpoint)
+    resumed = None
     if resume and checkpoint is not None and checkpoint.exists():
-        state = load_state(checkpoint, data.fingerprint)
-        watcher.note(f"going on after epoch {state.epoch} of the {state.stage}")
-    else:
-        if resume:
-            watcher.note("no checkpoint to go on from: starting anew")
-        state = run.begin()
+        resumed = load_state(checkpoint)
+    elif resume:
+        watcher.note("no checkpoint to go on from: starting anew")
+
+    def check_fingerprint(fingerprint: str) -> None:
+        if resumed is not None and checkpoint is not None:
+            check_state(resumed, checkpoint, fingerprint)
+            watcher.note(_where(resumed))
+
+    data = read_training_data(
+        train, dev, chosen, watcher, format=format, skip_bad=skip_bad, jobs=jobs, check_fingerprint=check_fingerprint
+    )  # fmt: skip
+    run = TrainingRun(data, chosen, watcher)
+    state = run.begin() if resumed is None else resumed
     if chosen.tune and state.tuned is None:
         found = tune(lambda choices: run.try_out(state, choices, TUNING_EPOCHS), run.choices, watcher.note)
         state.tuned = [found.rate, found.penalty]
@@ -74,3 +85,12 @@ def train(
         save_model(model, output)
         Path(f"{output}.checkpoint").unlink(missing_ok=True)
     return Parser(model)
+
+
+def _where(state: State) -> str:
+    """Where a run goes on, for people."""
+    if state.stage == "done":
+        return "going on after the last epoch"
+    if state.epoch == 0:
+        return f"going on before the first epoch of the {state.stage}"
+    return f"going on after epoch {state.epoch} of the {state.stage}"
