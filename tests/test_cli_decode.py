@@ -204,11 +204,13 @@ def test_constraints(tmp_path, arcwise):
     rules = tmp_path / "rules.txt"
     rules.write_text("leaf 2\n@two root 4\n@1 subtree 3-5\n@three root 1\n")
     status, out, err = arcwise("decode", tmp_path / "scores.npz", "--constraints", rules)
-    assert status == 0
+    assert status == 2
     wishes = [["leaf 2", "subtree 3-5"], ["leaf 2", "root 4"]]
     expected = [decode(S, constraints=own).heads[1:].tolist() for own in wishes]
     assert [[int(h) for h in line.split("\t")[2].split()] for line in out.splitlines()] == expected
-    assert "@three" in err
+    assert "rules.txt: no array is called @three (line 4), expected the name or the number of one" in err
+    rules.write_text("leaf 2\n@two root 4\n@1 subtree 3-5\n")
+    assert arcwise("decode", tmp_path / "scores.npz", "--constraints", rules) == (0, out, "")
     rules.write_text("root 1\nroot 2\n")
     status, out, err = arcwise("decode", tmp_path / "scores.npz", "--constraints", rules)
     assert (status, out) == (2, "")
