@@ -92,7 +92,7 @@ def _arcs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -
     help="Write bound and score of every step of dual decomposition to this file, for `arcwise plot`.",
 )  # fmt: skip
 @click.option(
-    "--format", "form", type=click.Choice(["heads", "conllu", "json"]), default="heads", show_default=True,
+    "-f", "--format", "form", type=click.Choice(["heads", "conllu", "json"]), default="heads", show_default=True,
     help="heads: name, score and heads of the words 1..n in one line; json: one object a line.",
 )  # fmt: skip
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Threads.")
@@ -299,6 +299,8 @@ def _matrices(path: str) -> Iterator[Named]:
         if isinstance(loaded, np.ndarray):
             yield from _named(path, "scores", loaded)
             return
+        if not loaded.files:
+            raise InputError("no arrays", expected="at least one", file=path)
         tables = _sentences_of_parts(loaded.files)
         of_parts: dict[str, dict[str, Any]] = {sentence: {} for sentence in tables}
         for name in loaded.files:

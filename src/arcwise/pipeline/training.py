@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from arcwise.errors import ArcwiseError, InputError
+from arcwise.errors import InputError
 from arcwise.pipeline.checkpoint import State, check_state, load_state, save_state
 from arcwise.pipeline.confidence import fit_temperatures
 from arcwise.pipeline.model import save_model
-from arcwise.pipeline.options import Options, Watcher
+from arcwise.pipeline.options import Options, Watcher, refuse_idle
 from arcwise.pipeline.parser import Parser
 from arcwise.pipeline.training_data import TreebankLike, read_training_data
 from arcwise.pipeline.training_run import TrainingRun
@@ -31,15 +31,16 @@ def train(
 ) -> Parser:
     """Train a parser on a treebank and save it; keeps the epoch with the best LAS on `dev`, the last one without.
 
-    train, dev: a path, "-", an open file, or sentences. options: the fields of `arcwise.pipeline.options.Options`. While it runs,
-    all that is needed to go on is kept beside `output` in a file whose name ends in `.checkpoint`; with `resume` a killed run goes
-    on from there and gives the same model, byte for byte, as an unbroken one. jobs: threads for the taggers. The same seed gives the
-    same bytes, whatever their number.
+    train, dev: a path, "-", an open file, or sentences. options: the fields of `arcwise.pipeline.options.Options`; one that nothing
+    in the run would use is refused. While it runs, all that is needed to go on is kept beside `output` in a file whose name ends in
+    `.checkpoint`; with `resume` a killed run goes on from there and gives the same model, byte for byte, as an unbroken one. jobs:
+    threads for the taggers. The same seed gives the same bytes, whatever their number.
     """
     try:
         chosen = Options(**options)
     except TypeError as error:
-        raise ArcwiseError(f"train: {error}") from None
+        raise InputError(f"train: {error}") from None
+    refuse_idle(chosen, options, dev is not None)
     if output is not None and not Path(output).parent.is_dir():
         raise InputError("no such folder", file=str(Path(output).parent))
     if output is not None and Path(output).is_dir():

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 import arcwise
 from arcwise.clusters.files import read_clusters
 from arcwise.clusters.lookup import Arrays, bits_of_words, cluster_arrays, cluster_table
-from arcwise.errors import ArcwiseError, InputError
+from arcwise.errors import InputError
 from arcwise.evaluation.structure import measure_structure, smallest_class
 from arcwise.features.attributes import collect_keys, vocabulary
 from arcwise.learning.corpus import Corpus, make_corpus, select_sentences, whole_trees
@@ -86,7 +86,7 @@ def read_training_data(
     note = watcher.note
     blocks = _read(train, "training", format, skip_bad, note)
     if options.choices.optimiser in (EG, BATCH_EG) and any(block.heads.min() < 0 for block in blocks):
-        raise ArcwiseError(
+        raise InputError(
             f"{options.choices.optimiser} needs whole trees, and some HEADs are _: take sgd, adagrad or lbfgs"
         )
     dev_blocks = [] if dev is None else _read(dev, "development", format, skip_bad, note)
