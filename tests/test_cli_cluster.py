@@ -250,7 +250,9 @@ def test_hidden_markov(tmp_path):
     clusters = read_clusters(output)
     assert 10 < len(set(clusters.bits.values())) <= 25
     assert min(clusters.counts.values()) >= 2
-    assert "no word has a tag" in str(run("-", "--method", "hmm", "-o", output, stdin=b"a a a").exception)
+    assert "<stdin>: no word has a tag" in str(
+        run("-", "--method", "hmm", "-o", output, stdin=b"a a a").exception
+    )
     assert run("-", "--method", "hmm", "--by", "heads", "-o", output, stdin=b"a a a").exit_code == 2
 
 
@@ -301,6 +303,18 @@ def test_resume(text, tmp_path, monkeypatch):
     result = run(text, "-o", output, "-c", 20, "--resume")
     assert "no checkpoint to go on from: starting anew" in result.output
     assert output.read_bytes() == whole.read_bytes()
+
+
+def test_a_checkpoint_is_looked_at_first(tmp_path):
+    (tmp_path / "clusters.tsv.checkpoint").write_text("damaged")
+    result = run("no such text", "-o", tmp_path / "clusters.tsv", "--resume")
+    assert "clusters.tsv.checkpoint: not a checkpoint of a clustering, or damaged" in str(result.exception)
+
+
+def test_clusters_that_cannot_be_written_are_refused_at_once(tmp_path):
+    (tmp_path / "clusters.tsv.checkpoint").mkdir()
+    result = run("no such text", "-o", tmp_path / "clusters.tsv")
+    assert "clusters.tsv.checkpoint: cannot write it: is a directory" in str(result.exception)
 
 
 def hidden_interrupted_after(pieces: int, monkeypatch) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from arcwise import Scores, decode, k_best
 from arcwise.cli import main
+from arcwise.evaluation.traces import Trace, read_trace_file
 from arcwise.treebank.reading import read_conllu
 
 
@@ -204,14 +205,84 @@ def test_constraints(tmp_path, arcwise):
     rules = tmp_path / "rules.txt"
     rules.write_text("leaf 2\n@two root 4\n@1 subtree 3-5\n@three root 1\n")
     status, out, err = arcwise("decode", tmp_path / "scores.npz", "--constraints", rules)
-    assert status == 0
+    assert status == 2
     wishes = [["leaf 2", "subtree 3-5"], ["leaf 2", "root 4"]]
     expected = [decode(S, constraints=own).heads[1:].tolist() for own in wishes]
     assert [[int(h) for h in line.split("\t")[2].split()] for line in out.splitlines()] == expected
-    assert "@three" in err
+    assert "rules.txt: no array is called @three (line 4), expected the name or the number of one" in err
+    rules.write_text("leaf 2\n@two root 4\n@1 subtree 3-5\n")
+    assert arcwise("decode", tmp_path / "scores.npz", "--constraints", rules) == (0, out, "")
     rules.write_text("root 1\nroot 2\n")
     status, out, err = arcwise("decode", tmp_path / "scores.npz", "--constraints", rules)
     assert (status, out) == (2, "")
     assert "'one'" in err
     assert "root 1; root 2" in err
     assert arcwise("decode", tmp_path / "scores.npz", "--constraints", rules, "--k-best", "2")[0] == 2
+
+
+def test_a_file_without_arrays_is_refused(tmp_path, arcwise):
+    np.savez(tmp_path / "none.npz")
+    status, out, err = arcwise("decode", tmp_path / "none.npz")
+    assert (status, out) == (2, "")
+    assert err == f"arcwise: {tmp_path / 'none.npz'}: no arrays, expected at least one\n"
+
+
+def test_climbing_has_bounds(scores, arcwise):
+    path, _ = scores
+    status, out, _ = arcwise(
+        "decode", path, "--decoder", "climb", "--restarts", 3, "--start", "uniform", "--seed", 7, "-f", "json"
+    )
+    assert status == 0
+    found = [json.loads(line) for line in out.splitlines()]
+    assert [one["certified"] for one in found] == [one["bound"] == one["score"] for one in found]
+    assert found[0]["certified"]
+    out = arcwise("decode", path, "--decoder", "climb", "--no-exact", "-f", "json")[1]
+    assert "bound" not in out
+
+
+def test_a_budget_is_a_limit(tmp_path, arcwise):
+    """So few nodes that not all trees of the class are proved best; more, and they are."""
+    rng = np.random.default_rng(1)
+    np.savez(tmp_path / "s.npz", *rng.normal(size=(12, 11, 11)))
+    options = ["decode", tmp_path / "s.npz", "--shape", "2-well-nested", "-f", "json"]
+    proved = [
+        [json.loads(line)["certified"] for line in arcwise(*options, *limit)[1].splitlines()]
+        for limit in (["--budget", 1], ["--seconds", 0], ["--budget", 20_000])
+    ]
+    assert [all(each) for each in proved] == [False, False, True]
+
+
+def test_a_trace_is_written(tmp_path, arcwise):
+    cube = np.random.default_rng(1).normal(size=(6, 6, 6))
+    np.savez(
+        tmp_path / "parts.npz",
+        **{"b/arcs": cube[0], "b/siblings": cube, "a/arcs": cube[1], "a/siblings": cube},
+    )
+    status, out, _ = arcwise("decode", tmp_path / "parts.npz", "--trace", tmp_path / "t.trace")
+    trace = read_trace_file(tmp_path / "t.trace")
+    assert status == 0
+    assert isinstance(trace, Trace)
+    assert [sentence.id for sentence in trace.sentences] == [line.split("\t")[0] for line in out.splitlines()]
+    assert [str(sentence.score) for sentence in trace.sentences] == [
+        line.split("\t")[1] for line in out.splitlines()
+    ]
+    assert arcwise("decode", tmp_path / "parts.npz", "--trace", "-")[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--rule", "paper"], "rule with decoder 'spanning-tree', expected one of the decoders"),
+        (["--iterations", 5], "iterations with decoder 'spanning-tree', expected one of the decoders"),
+        (["--relaxation", "pairs"], "relaxation with decoder 'spanning-tree', expected one of the decoders"),
+        (["--seed", 5], "seed with decoder 'spanning-tree', expected decoder 'climb' for it"),
+        (["--trace", "t.trace"], "trace with decoder 'spanning-tree', expected decoder 'dual' for it"),
+        (["--k-best", 2, "--no-exact"], "--no-exact with --k-best, expected one of them"),
+        (["--k-best", 2, "--seconds", 5], "--seconds with --k-best, expected one of them"),
+    ],
+)
+def test_options_that_would_do_nothing_are_refused(scores, arcwise, monkeypatch, options, told):
+    monkeypatch.chdir(scores[0].parent)
+    status, out, err = arcwise("decode", scores[0], *options)
+    assert (status, out) == (2, "")
+    assert told in err

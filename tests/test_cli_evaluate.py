@@ -187,7 +187,7 @@ def test_what_parse_writes_can_be_measured(tmp_path: Path) -> None:
     gold = str(DATA / "dev.conllu")
     arguments = ["parse", gold, "--model", str(model), "--confidence", "-o", parsed]
     assert CliRunner().invoke(arcwise_command, arguments).exit_code == 0
-    report = json.loads(run(gold, parsed, "--calibration", "--format", "json").output)
+    report = json.loads(run(gold, parsed, "--calibration", "--format", "json").stdout)
     scores = {(row["metric"], row["convention"]): row for row in report["tables"][0]["rows"]}
     heads, labels, both = report["tables"][4]["rows"]
     assert heads["accuracy"] == scores["UAS", "subtypes"]["f1"]

@@ -88,7 +88,10 @@ def test_everything_but_the_trees_goes_through(parse, model):
     words = sum(map(len, sentences))
     assert err.startswith(f"parsed {len(sentences)} sentences, {words} words in ")
     assert "words per second with 1 thread" in err
-    assert err.count("\n") == 1
+    assert (
+        f"\nthe tags of {len(sentences)} sentences are those of the input (--retag writes tags anew)\n" in err
+    )
+    assert err.count("\n") == 2
 
 
 def test_threads_give_the_same_bytes_as_one(parse, large, tmp_path):
@@ -299,7 +302,7 @@ def test_unusable_files_are_named(parse, tmp_path):
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_full_disk(parse, model, large):
     status, _, err = parse(large, "-o", "/dev/full")
-    assert (status, err) == (2, "arcwise: cannot write: no space left on device\n")
+    assert (status, err) == (2, "arcwise: /dev/full: cannot write: no space left on device\n")
     with open("/dev/full", "wb") as full:
         done = subprocess.run([*COMMAND, DEV, "-m", model], stdout=full, stderr=subprocess.PIPE, check=False)
     assert done.returncode == 2

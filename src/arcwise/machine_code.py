@@ -14,7 +14,6 @@ import os
 import pickle
 import re
 import sys
-import tempfile
 import warnings
 from contextlib import suppress
 from functools import cache
@@ -25,6 +24,8 @@ import llvmlite
 import numba
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
+
+from arcwise.temporary import temporary_beside
 
 PACKAGE = Path(__file__).parent
 _settings: Any = numba.config
@@ -179,18 +180,10 @@ def read_sealed_code(path: Path) -> bytes | None:
 def write_sealed_code(path: Path, content: bytes) -> None:
     """Write a checksum and `content` to a file that is there as a whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(hashlib.sha256(content).digest() + content)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
+    with temporary_beside(path) as (temporary, file):
+        file.write(hashlib.sha256(content).digest() + content)
+        file.close()
         os.replace(temporary, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise
 
 
 def _forget_old(folder: Path, name: str) -> None:

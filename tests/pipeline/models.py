@@ -94,7 +94,10 @@ class Recorder(Watcher):
 def quick(train_on: Any, dev: Any = None, output: Any = None, **options: Any) -> Parser:
     """Train with small tables, few epochs and no tagger."""
     defaults: dict[str, Any] = {"epochs": 2, "label_epochs": 2, "settings": SMALL, "gold_tags": True}
-    return train(train_on, dev, output, **(defaults | options))
+    chosen = defaults | options
+    if chosen.get("labels") == "joint":
+        del chosen["label_epochs"]
+    return train(train_on, dev, output, **chosen)
 
 
 @cache

@@ -139,6 +139,17 @@ def test_options_are_checked(parser: Parser) -> None:
             parser.searching(**options)
 
 
+def test_a_search_is_chosen_anew(parser: Parser) -> None:
+    """What an earlier call chose is forgotten: program, class of trees, limit of time."""
+    [dual] = parser.searching("dual")([["one", "word", "more"]])
+    for first in ({"decoder": "lp", "seconds": 9.0}, {"decoder": "climb"}, {"shape": "projective"}):
+        again = parser.searching(**first).searching("dual")
+        assert (again._programs, again._seconds, again.climbs) == (None, None, False)
+        assert again._weights.shape == parser._weights.shape
+        assert str(again([["one", "word", "more"]])[0]) == str(dual)
+    assert parser.searching("climb").searching("price")._programs.decoder == "price"  # type: ignore[union-attr]
+
+
 def test_full_programs_of_long_sentences_are_solved_in_pieces(parser: Parser) -> None:
     whole = parser.searching("price", pruned=False).longest
     assert parser.searching("lp").longest == parser.searching("ilp").longest == parser.longest == whole

@@ -16,9 +16,11 @@ from arcwise.evaluation.attachment import accuracy
 from arcwise.experiments.hidden_tags import without_tags
 from arcwise.learning.pruned import PrunedCorpus, prune_corpus
 from arcwise.pipeline import training_data, training_run
+from arcwise.pipeline.checkpoint import State
 from arcwise.pipeline.model import Settings
 from arcwise.pipeline.options import LABEL_STAGES, Progress
 from arcwise.pipeline.parser import Parser, load
+from arcwise.pipeline.training import _where
 from arcwise.treebank.reading import read_conllu, read_string
 from arcwise.treebank.sentence import Sentence
 from tests.pipeline.models import DATA, SMALL, Recorder, is_tree, quick
@@ -288,6 +290,42 @@ def test_a_checkpoint_of_another_run_is_refused(interrupted: Path) -> None:
         with pytest.raises(ModelError, match="other data"):
             quick(other_train, other_dev, interrupted, resume=True, **RUN)
     assert Path(f"{interrupted}.checkpoint").exists()
+
+
+def test_a_checkpoint_is_looked_at_first(interrupted: Path) -> None:
+    """Before the treebanks are read if it is damaged, before anything is learned if it is of another run."""
+    checkpoint = Path(f"{interrupted}.checkpoint")
+    recorder = Recorder()
+    with pytest.raises(ModelError, match="other data"):
+        quick(sentences(12), None, interrupted, resume=True, watcher=recorder, **RUN | {"gold_tags": False})
+    assert not recorder.steps
+    checkpoint.write_bytes(b"damaged")
+    with pytest.raises(ModelError, match="not a checkpoint, or damaged"):
+        quick("no such treebank", None, interrupted, resume=True, **RUN)
+
+
+@pytest.mark.parametrize(
+    ("stage", "epoch", "said"),
+    [
+        ("trees", 2, "going on after epoch 2 of the trees"),
+        ("labels", 0, "going on before the first epoch of the labels"),
+        ("done", 0, "going on after the last epoch"),
+    ],
+)
+def test_where_a_run_goes_on(stage: str, epoch: int, said: str) -> None:
+    assert _where(State("", stage, {}, {}, epoch)) == said
+
+
+def test_a_checkpoint_has_the_rights_of_any_file(interrupted: Path) -> None:
+    plain = interrupted.with_name("plain")
+    plain.touch()
+    assert Path(f"{interrupted}.checkpoint").stat().st_mode == plain.stat().st_mode
+
+
+def test_a_model_that_cannot_be_written_is_refused_at_once(tmp_path: Path) -> None:
+    (tmp_path / "model.checkpoint").mkdir()
+    with pytest.raises(InputError, match=r"model\.checkpoint: cannot write it"):
+        quick("no such treebank", None, tmp_path / "model", **RUN)
 
 
 def test_a_damaged_checkpoint_is_refused(interrupted: Path) -> None:

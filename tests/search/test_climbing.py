@@ -172,7 +172,7 @@ def test_long_sentences_of_arcs_are_proved_best_at_once():
         ({"whole_tree": 5}, "whole_tree is 5"),
         ({"projective": True}, "projective=True"),
         ({"block_degree": 2}, "for trees of shape"),
-        ({"decoder": None, "restarts": 5}, "restarts with decoder None"),
+        ({"decoder": None, "restarts": 5}, "restarts with decoder 'spanning-tree'"),
     ],
 )
 def test_what_makes_no_sense_is_refused(options, told):

@@ -242,7 +242,9 @@ def test_refusals():
     for option in ("iterations", "budget"):
         for number in (0, -1, 1.5, "2"):
             options: dict[str, Any] = {option: number}
-            with pytest.raises(InputError, match=f"{option} is .*, expected a (number of steps|budget of work), 1 or more"):
+            with pytest.raises(
+                InputError, match=f"{option} is .*, expected a (number of steps|budget of work), 1 or more"
+            ):
                 arcwise.decode(Scores(S), **options)
     for scores in (Scores(S, siblings=cube), automaton(S)):
         with pytest.raises(InputError, match="give word 1 two heads"):

@@ -250,7 +250,9 @@ def test_refusals(monkeypatch):
             arcwise.decode(Scores(S), **{"decoder": "lp", **options})
     others: list[dict[str, Any]] = [{"relaxation": "sums"}, {"connected": "single-flow"}]
     for option in others:
-        with pytest.raises(InputError, match=r"decoder 'price' with relaxation .* expected 'all' and 'cuts'"):
+        with pytest.raises(
+            InputError, match=r"with decoder 'price', expected one of the decoders lp, ilp for it"
+        ):
             arcwise.decode(Scores(S), decoder="price", **option)
     for decoder in ("lp", "ilp", "price"):
         with pytest.raises(

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 import stat
 
@@ -7,7 +8,7 @@ import pytest
 
 from arcwise import InputError, read_conllu, write_conllu
 from arcwise.treebank.reading import read_string
-from arcwise.treebank.writing import open_output
+from arcwise.treebank.writing import check_output, open_output
 from tests.treebank import examples
 
 
@@ -74,3 +75,36 @@ def test_unwritable(tmp_path):
         (tmp_path / "fixed").chmod(0o400)
         with pytest.raises(InputError, match="permission denied"), open_output(tmp_path / "fixed"):
             pass
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.parametrize("name", ["/dev/full", "out"])
+def test_an_error_of_writing_names_the_file(tmp_path, name):
+    path = tmp_path / name
+
+    def fill_the_disk() -> None:
+        with open_output(path) as output:
+            if name == "out":
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))  # as a full disk does, without a name
+            output.write(b"x" * 100_000)
+
+    with pytest.raises(OSError, match="No space left") as error:
+        fill_the_disk()
+    assert error.value.filename == str(path)
+    assert not (tmp_path / "out").exists()
+
+
+def test_whether_it_can_be_written_is_known_before(tmp_path):
+    path = tmp_path / "out"
+    check_output("-")
+    check_output(path)
+    assert not any(tmp_path.iterdir())
+    path.write_text("as it was")
+    check_output(path)
+    assert path.read_text() == "as it was"
+    for bad in (tmp_path, tmp_path / "none" / "out", tmp_path / "out" / "below"):
+        with pytest.raises(InputError, match="cannot write it") as refused:
+            check_output(bad)
+        with pytest.raises(InputError, match="cannot write it") as refused_then, open_output(bad):
+            pass
+        assert str(refused.value) == str(refused_then.value)

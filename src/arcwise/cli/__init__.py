@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import warnings
 from contextlib import suppress
 from importlib import import_module
 from typing import Any
@@ -54,6 +55,18 @@ class _LazyGroup(click.Group):
         return result
 
 
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: Any = None,
+    line: str | None = None,
+) -> None:
+    """A warning as one plain line, as all else that commands tell."""
+    click.echo(f"arcwise: {' '.join(str(message).split())}", err=True)
+
+
 def _drop_output() -> None:
     """What standard output still holds goes nowhere: the interpreter must not stumble over it at its end."""
     with suppress(OSError, ValueError):  # where standard output is no real file there is nothing to drop
@@ -80,7 +93,9 @@ def main() -> None:
     # A polite kill leaves no temporary file behind.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))
     try:
-        arcwise_command(prog_name="arcwise")
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            arcwise_command(prog_name="arcwise")
     except arcwise.ArcwiseError as error:
         click.echo(f"arcwise: {error}", err=True)
         sys.exit(_REFUSED)

@@ -6,7 +6,7 @@ import json
 import zipfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,9 +16,13 @@ from arcwise.cli.searching import (
     exact_option,
     iterations_option,
     relaxation_option,
+    restarts_option,
+    rule_option,
     seconds_option,
+    seed_option,
+    start_option,
 )
-from arcwise.cli.terminal import progress_bar, say
+from arcwise.cli.terminal import progress_bar
 from arcwise.errors import ArcwiseError, InputError, NoTreeError
 
 if TYPE_CHECKING:
@@ -30,7 +34,7 @@ Named = tuple[str, Any]
 
 _MAGIC = (b"PK\x03\x04", b"PK\x05\x06", b"\x93NUMPY")
 _DAMAGED = (OSError, ValueError, EOFError, MemoryError, RuntimeError, zipfile.BadZipFile, zlib.error)
-_WITH_BOUNDS = ("dual", "lp", "ilp", "price", "lagrangian", "branch-and-bound")
+_WITH_BOUNDS = ("dual", "climb", "lp", "ilp", "price", "lagrangian", "branch-and-bound")
 _TOGETHER = 1 << 22  # matrices are read and searched in groups of about so many scores: 32 MB
 
 
@@ -66,17 +70,29 @@ def _arcs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -
 )  # fmt: skip
 @click.option(
     "--decoder", metavar="METHOD",
-    help="How to search: spanning-tree, eisner, branch-and-bound or lagrangian; for tables of parts dual, lp, ilp or price, or with "
-    "--projective sibling, "
-    "carreras, model0, model1, model2 and others; one that fits if not given.",
+    help="How to search: spanning-tree, eisner, branch-and-bound or lagrangian; for tables of parts dual, climb, lp, ilp or price, "
+    "or with --projective sibling, carreras, model0, model1, model2 and others; one that fits if not given.",
 )  # fmt: skip
 @exact_option
 @iterations_option
+@click.option(
+    "--budget", type=click.IntRange(1), metavar="N",
+    help="After so much work for each word an exact dual decomposition gives up, too (about as many nanoseconds); with a --shape, "
+    "after so many nodes of branch and bound.  [default: 100,000,000; 20,000 nodes]",
+)  # fmt: skip
+@rule_option
 @relaxation_option
 @connected_option
 @seconds_option
+@restarts_option
+@start_option
+@seed_option
 @click.option(
-    "--format", "form", type=click.Choice(["heads", "conllu", "json"]), default="heads", show_default=True,
+    "--trace", type=click.Path(), metavar="TRACE",
+    help="Write bound and score of every step of dual decomposition to this file, for `arcwise plot`.",
+)  # fmt: skip
+@click.option(
+    "-f", "--format", "form", type=click.Choice(["heads", "conllu", "json"]), default="heads", show_default=True,
     help="heads: name, score and heads of the words 1..n in one line; json: one object a line.",
 )  # fmt: skip
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Threads.")
@@ -94,10 +110,16 @@ def command(
     shape: str | None,
     decoder: str | None,
     exact: bool,
-    iterations: int,
+    iterations: int | None,
+    budget: int | None,
+    rule: str,
     relaxation: str,
     connected: str,
     seconds: float | None,
+    restarts: int | None,
+    start: str | None,
+    seed: int | None,
+    trace: str | None,
     form: str,
     jobs: int,
     output: str,
@@ -114,6 +136,9 @@ def command(
     linear program, ilp an integer one, price builds of both only what matters (pip install 'arcwise[lp]').
 
     Trees of a --shape are found by branch and bound, or with --decoder lagrangian by its first bound alone, which may leave a gap.
+    With --decoder climb trees are found by randomized hill climbing, and proved best where they meet a bound from elsewhere.
+
+    An option that the search does not have is refused.
 
     \b
     Example:
@@ -127,25 +152,55 @@ def command(
       arcwise decode parts.npz --projective --k-best 3
       arcwise decode parts.npz --decoder lp --relaxation pairs --connected single-flow --format json
     """
+    from arcwise.evaluation.traces import TraceWriter, sentence_trace
     from arcwise.treebank.writing import open_output
 
     options: dict[str, Any] = {"projective": projective, "single_root": not multi_root, "decoder": decoder}
+    searching: dict[str, Any] = {
+        "exact": exact, "iterations": iterations, "budget": budget, "rule": rule, "relaxation": relaxation, "connected": connected,
+        "seconds": seconds, "restarts": restarts, "start": start, "seed": seed, "trace": trace is not None,
+    }  # fmt: skip
     if k is None:
-        options |= {"exact": exact, "iterations": iterations}
-        options |= {"relaxation": relaxation, "connected": connected, "seconds": seconds}
+        options |= searching
+    else:
+        _refuse_with_k_best(searching)
+    if trace == "-":
+        raise click.UsageError("--trace needs the name of a file")
     if shape is not None:
         options |= _of_shape(shape, k)
     constraints = _constraints(wishes, k)
     render = {"heads": _heads_line, "conllu": _conllu, "json": _json_line}[form]
-    with progress_bar(only_compiling=True) as show, open_output(output) as file:
+    with (
+        progress_bar(only_compiling=True) as show,
+        open_output(output) as file,
+        nullcontext() if trace is None else TraceWriter(trace) as writer,
+    ):
+        number = 0
         for group in _groups(_matrices(scores)):
             for name, parses in _search(scores, group, k, required, forbidden, constraints, jobs, options):
                 show("found", 1, None)
+                number += 1
+                if writer is not None:
+                    writer.write(sentence_trace(parses[0], number, name))
                 for rank, parse in enumerate(parses, start=1):
                     text = render(" ".join(name.split()), parse, rank if k else None)
                     file.write(text.encode("utf-8", "replace"))
-        for selector in constraints.unmatched() if constraints is not None else ():
-            say(f"{wishes}: no array is called {selector}")
+    unmatched = [] if constraints is None else constraints.unmatched()
+    if unmatched:
+        raise InputError(
+            f"no array is called {' or '.join(unmatched)}",
+            expected="the name or the number of one (the trees written satisfy all other lines)",
+            file=wishes,
+        )
+
+
+def _refuse_with_k_best(searching: dict[str, Any]) -> None:
+    """InputError for what says how to search for one tree."""
+    nothing = {"exact": True, "rule": "gap", "relaxation": "all", "connected": "cuts", "trace": False}
+    for name, value in searching.items():
+        if value != nothing.get(name):
+            option = "--no-exact" if name == "exact" else f"--{name}"
+            raise InputError(f"{option} with --k-best", expected="one of them")
 
 
 def _of_shape(name: str, k: int | None) -> dict[str, Any]:
@@ -244,6 +299,8 @@ def _matrices(path: str) -> Iterator[Named]:
         if isinstance(loaded, np.ndarray):
             yield from _named(path, "scores", loaded)
             return
+        if not loaded.files:
+            raise InputError("no arrays", expected="at least one", file=path)
         tables = _sentences_of_parts(loaded.files)
         of_parts: dict[str, dict[str, Any]] = {sentence: {} for sentence in tables}
         for name in loaded.files:

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from arcwise.cli.terminal import progress_bar
+from arcwise.cli.terminal import progress_bar, say
 
 _TITLES = {
     "scores": "{system} against {gold}",
@@ -79,7 +79,7 @@ def command(
     The files hold the same text; where their words differ they are aligned by characters, as udeval does. The
     convention of every score stands beside it. A HEAD of `_` counts as wrong in SYSTEM and is refused in
     GOLD. With SYSTEM2, the difference between the two systems is tested for significance, sentence by
-    sentence.
+    sentence. Columns that GOLD lacks (`_` everywhere) have no scores, and if all tags of SYSTEM are those of GOLD, a note says so.
 
     --calibration reads the probabilities in MISC of SYSTEM (ArcProb, LabelProb), and shows whether of the words
     that are right with probability 0.9, say, nine in ten are: a reliability table each for heads, labels and
@@ -95,17 +95,25 @@ def command(
     from arcwise.evaluation.attachment import CONVENTIONS, Scores, attachment_scores
     from arcwise.evaluation.calibration import PROBABILITIES, read_confidences
     from arcwise.evaluation.columns import Strings, read_columns
-    from arcwise.evaluation.report import calibration_tables, significance_table, system_tables
+    from arcwise.evaluation.report import (
+        calibration_tables,
+        has_gold_tags,
+        significance_table,
+        system_tables,
+    )
     from arcwise.treebank.reading import Treebank, read_conllu
 
     with progress_bar():
         strings = Strings()
         gold_columns = read_columns(gold, strings)
         scores: list[Scores] = []
+        given: list[str] = []
         sections: list[Section] = []
         for file in [system] if second is None else [system, second]:
             treebank = read_conllu(file) if calibration else file  # to be read twice
             scores.append(attachment_scores(gold_columns, read_columns(treebank, strings)))
+            if has_gold_tags(scores[-1]):
+                given.append(file)
             tables = system_tables(scores[-1], seed=seed, samples=samples)
             if isinstance(treebank, Treebank):
                 comparison = scores[-1].comparison
@@ -115,6 +123,11 @@ def command(
             table = significance_table(*scores, seed=seed, samples=samples)
             sections.append(("significance", {"gold": gold, "system": system, "second": second}, table))
 
+    for file in given:
+        say(
+            f"note: {file}: the tags of all words are those of {gold}; they were given to the parser, it seems, which helps it "
+            "(arcwise parse --retag finds its own)"
+        )
     if output == "json":
         head: dict[str, Any] = {"conventions": CONVENTIONS, "seed": seed, "samples": samples}
         if calibration:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from io import BytesIO
 from itertools import count
 from pathlib import Path
@@ -23,15 +23,17 @@ from arcwise.cli.rendering import (
     wants_colour,
 )
 from arcwise.cli.searching import (
+    ClimbingCounts,
+    Counts,
+    ProgramCounts,
+    SearchCounts,
     Tracer,
     connected_option,
-    describe_climbing,
-    describe_programs,
-    describe_search,
     exact_option,
     iterations_option,
     relaxation_option,
     restarts_option,
+    rule_option,
     seconds_option,
     seed_option,
     start_option,
@@ -59,30 +61,26 @@ _RAW = ("text", "sentences", "words", "vertical")  # input that is no treebank
 
 @dataclass
 class _Tally:
-    """What was parsed: sentences, words, how many sentences were too long for one search, and how many trees are proved best.
+    """What was parsed, in counts that do not grow with the run: sentences, words, how many sentences were too long for one search.
 
-    repaired: sentences whose trees constraints changed. worst: the largest gap. reports: by block, of every sentence, what dual
-    decomposition took.
+    repaired: sentences whose trees constraints changed. tagged: those that came with tags. search: what finding the trees took.
     """
 
+    search: Counts
     sentences: int = 0
     words: int = 0
     cut: int = 0
-    certified: int = 0
     repaired: int = 0
-    worst: float = 0.0
-    reports: list[Any] = field(default_factory=list)
+    tagged: int = 0
 
-    def add(self, block: Block, trees: Trees) -> None:
+    def add(self, block: Block, trees: Trees, tagged: int) -> None:
         self.sentences += len(block)
         self.words += len(block.heads)
         self.cut += len(trees.whole) - int(trees.whole.sum())
-        self.certified += int(trees.certified.sum())
+        self.tagged += tagged
+        self.search.add(trees)
         if trees.repaired is not None:
             self.repaired += int(trees.repaired.sum())
-        if trees.report.any():
-            self.worst = max(self.worst, float((trees.bounds - trees.scores).max()))
-            self.reports.append(trees.report)
 
 
 @click.command("parse")
@@ -141,13 +139,11 @@ class _Tally:
 @exact_option
 @iterations_option
 @click.option(
-    "--budget", type=click.IntRange(1), default=200_000, show_default=True, metavar="STEPS",
-    help="After so many more steps of dual decomposition an exact search gives up, too, and tells the gap.",
+    "--budget", type=click.IntRange(1), metavar="N",
+    help="After so much work for each word an exact dual decomposition gives up, too, and tells the gap (about as many nanoseconds); "
+    "with a --shape and a model of order 1, after so many nodes of branch and bound.  [default: 200,000; 500 nodes]",
 )  # fmt: skip
-@click.option(
-    "--rule", type=click.Choice(["gap", "paper"]), default="gap", show_default=True,
-    help="How long the steps are: after the gap that is left, or as Koo et al. (2010) have them.",
-)  # fmt: skip
+@rule_option
 @relaxation_option
 @connected_option
 @seconds_option
@@ -188,8 +184,8 @@ def command(
     seed: int | None,
     shape: str | None,
     exact: bool,
-    iterations: int,
-    budget: int,
+    iterations: int | None,
+    budget: int | None,
     rule: str,
     relaxation: str,
     connected: str,
@@ -221,7 +217,8 @@ def command(
 
     --constraints RULES: every line of this file is a constraint on all sentences, or on one if @ and its sent_id or its number
     in FILE stand before it. The tree written is the best that satisfies them, exactly, arcs and labels together: where the best
-    tree of all does, that one. If no tree does, the run ends with the fewest constraints that no tree satisfies together.
+    tree of all does, that one. If no tree does, the run ends with the fewest constraints that no tree satisfies together. A line for
+    a sentence that does not come is an error at the end (exit status 2); OUT is complete then, and satisfies all other lines.
     With --keep, MISC of a word may ask for the same: Root=Yes, Leaf=Yes, Subtree=3-7, HeadInside=3-7, HeadOutside=3-7,
     NoHead=2,5, Labels=nsubj,obj, NoLabels=det, AtMostOne=nsubj. An example of RULES:
 
@@ -316,31 +313,35 @@ def command(
                 width=width or tree_width(on_screen),
                 colour=wants_colour(on_screen),
             )
-            tally = _Tally()
+            counts = ProgramCounts if decoder in ("lp", "ilp", "price") else SearchCounts
+            tally = _Tally(ClimbingCounts() if parser.climbs else counts())
 
             def kept(path: Path) -> None:
                 say(f"interrupted: {counted(tally.sentences, 'sentence')} parsed so far are in {path}")
 
             tracer = None if trace is None else Tracer(trace, parser)
 
-            def parse(given: tuple[Block, Constraints]) -> tuple[Block, Trees, Any]:
+            has_tags = not retag and not isinstance(reader, _TextReader) and parser.model.settings.tags
+
+            def parse(given: tuple[Block, Constraints]) -> tuple[Block, Trees, int, Any]:
                 block, constraints = given
+                tagged = parser.tagged_sentences(block) if has_tags else 0
                 block = parser.tag_block(block, anew=retag)
                 if tracer is not None:
                     trees = tracer.parse(block, keep)
-                    return block, trees, render.block(parser, block, trees)
+                    return block, trees, tagged, render.block(parser, block, trees)
                 if nbest is None:
                     trees = parser.parse_block(
                         block, keep, confidence=confidence, min_risk=min_risk, constraints=constraints
                     )
-                    return block, trees, render.block(parser, block, trees)
+                    return block, trees, tagged, render.block(parser, block, trees)
                 copies, trees = parser.k_best_block(block, nbest, keep, confidence=confidence)
-                return block, trees, render.block(parser, copies, trees)
+                return block, trees, tagged, render.block(parser, copies, trees)
 
-            def counted_parts(parsed: Iterable[tuple[Block, Trees, Any]]) -> Iterator[Any]:
-                for block, trees, part in parsed:
+            def counted_parts(parsed: Iterable[tuple[Block, Trees, int, Any]]) -> Iterator[Any]:
+                for block, trees, tagged, part in parsed:
                     show("parsing", reader.bytes_read, reader.bytes_total)
-                    tally.add(block, trees)
+                    tally.add(block, trees, tagged)
                     yield part
 
             with (
@@ -351,12 +352,22 @@ def command(
                 for data in render.document(counted_parts(parsed)):
                     file.write(data)
     if not quiet and not (on_screen and text is not None):
-        describe = describe_programs if decoder in ("lp", "ilp", "price") else describe_search
-        if parser.climbs:
-            describe = describe_climbing
-        _summary(tally, reader, jobs, parser.longest, loaded - started, perf_counter() - loaded, describe)
-    for selector in [] if rules is None else rules.unmatched():
-        say(f"{constraint_file}: no sentence is {selector}")
+        _summary(
+            tally,
+            reader,
+            jobs,
+            parser.longest,
+            parser.tagger is not None,
+            loaded - started,
+            perf_counter() - loaded,
+        )
+    unmatched = [] if rules is None else rules.unmatched()
+    if unmatched:
+        raise InputError(
+            f"no sentence is {' or '.join(unmatched)}",
+            expected="the sent_id or the number of one (the trees written satisfy all other lines)",
+            file=constraint_file,
+        )
 
 
 def _constrained(
@@ -460,8 +471,8 @@ def _reader(
 
 
 def _summary(
-    tally: _Tally, reader: BlockReader | _TextReader, jobs: int, longest: int, loading: float, seconds: float,
-    describe: Callable[[list[Any], int, int, float], Iterator[str]],
+    tally: _Tally, reader: BlockReader | _TextReader, jobs: int, longest: int, can_tag: bool, loading: float,
+    seconds: float,
 ) -> None:  # fmt: skip
     compiling = ", compiling for this machine included, which happens once" if compiled_kernels() else ""
     say(
@@ -469,12 +480,14 @@ def _summary(
         f"after {duration(loading)} of loading: {tally.words / seconds:,.0f} words per second with "
         f"{counted(jobs, 'thread')}{compiling}"
     )
+    if tally.tagged:
+        anew = "" if not can_tag else " (--retag writes tags anew)"
+        say(f"the tags of {counted(tally.tagged, 'sentence')} are those of the input{anew}")
     if tally.cut:
         say(f"{counted(tally.cut, 'sentence')} of more than {longest} words parsed in pieces of this length")
     if tally.repaired:
         say(f"constraints changed the trees of {counted(tally.repaired, 'sentence')}")
-    if tally.reports:
-        for line in describe(tally.reports, tally.certified, tally.sentences, tally.worst):
-            say(line)
+    for line in tally.search.lines(tally.sentences):
+        say(line)
     if reader.skipped:
         say(f"skipped {counted(reader.skipped, 'bad sentence')}; the first: {reader.skipped_errors[0]}")

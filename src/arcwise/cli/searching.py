@@ -3,24 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import accumulate
+from math import inf
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import click
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from arcwise.pipeline.parsed import Trees
     from arcwise.pipeline.parser import Parser
     from arcwise.treebank.block import Block
 
+_MOST_STEPS = 1000  # medians are told up to here
 
 exact_option = click.option(
     "--exact/--no-exact", default=True, show_default=True,
     help="Go on until every tree is proved best, or stop dual decomposition after --iterations and price after the linear program.",
 )  # fmt: skip
 iterations_option = click.option(
-    "--iterations", type=click.IntRange(1), default=5000, show_default=True, metavar="K",
-    help="Steps of dual decomposition at most.",
+    "--iterations", type=click.IntRange(1), metavar="K",
+    help="Steps of dual decomposition at most, with --no-exact.  [default: 5000]",
+)  # fmt: skip
+rule_option = click.option(
+    "--rule", type=click.Choice(["gap", "paper"]), default="gap", show_default=True,
+    help="How long the steps of dual decomposition are: after the gap that is left, or as Koo et al. (2010) have them; of branch and "
+    "bound rows, steps and branches: our own, or as Corro et al. (2016) have them.",
 )  # fmt: skip
 relaxation_option = click.option(
     "--relaxation", type=click.Choice(["all", "pairs", "sums", "all-rows"]), default="all", show_default=True,
@@ -32,7 +43,8 @@ connected_option = click.option(
 )  # fmt: skip
 seconds_option = click.option(
     "--seconds", type=click.FloatRange(0), metavar="S",
-    help="After so many seconds on one sentence a program gives up, with the best tree so far and its gap.",
+    help="After so many seconds on one sentence a program, or branch and bound for a --shape, gives up, with the best tree so far "
+    "and its gap.",
 )  # fmt: skip
 
 
@@ -91,100 +103,183 @@ class Tracer:
         self._writer.close()
 
 
-def describe_programs(reports: list[Any], certified: int, sentences: int, worst: float) -> Iterator[str]:
-    """The same for linear programs; reports: of `arcwise.pipeline.program_sentences`, by block."""
-    import numpy as np
+class Counts:
+    """What a search took for the sentences of a run, in counts that do not grow with it; of those that it saw as a whole, not of
+    those parsed in pieces.
+    """
 
-    from arcwise.pipeline.program_sentences import (
-        ADDED,
-        ARCS,
-        BRANCHES,
-        CUTS,
-        FRACTIONAL,
-        PARTS,
-        ROUNDS,
-        SCORED,
-        UNFINISHED,
-    )
+    def __init__(self) -> None:
+        self._searched = False
+        self._sentences = self._certified = 0
+        self._worst = 0.0
 
-    report = np.concatenate(reports)
-    gap = "" if certified == sentences else f"; the largest gap is {worst:.4g}"
-    whole, branched = (report[:, FRACTIONAL] == 0).mean(), int((report[:, BRANCHES] > 0).sum())
-    yield (
-        f"proved best: {certified:,} of {sentences:,} sentences; the linear program is integral for {100 * whole:.2f}%, "
-        f"{branched:,} needed branches{gap}"
-    )
-    scored, added, parts = (int(report[:, column].sum()) for column in (SCORED, ADDED, PARTS))
-    yield (
-        f"programs: {report[:, ROUNDS].mean():.1f} solved a sentence, {report[:, ARCS].mean():.0f} arcs, "
-        f"{report[:, CUTS].mean():.1f} sets of words cut; of {parts:,} parts {scored:,} were scored "
-        f"({100 * scored / max(parts, 1):.1f}%) and {added:,} built ({100 * added / max(parts, 1):.1f}%)"
-    )
-    if report[:, UNFINISHED].any():
-        yield f"{int((report[:, UNFINISHED] > 0).sum()):,} programs ended by the time limit or by a failure of the solver"
+    def add(self, trees: Trees) -> None:
+        """Count the sentences of a block."""
+        if not trees.report.any():
+            return
+        self._searched = True
+        certified = trees.certified[trees.whole]
+        gaps = (trees.bounds - trees.scores)[trees.whole]
+        self._sentences += len(certified)
+        self._certified += int(certified.sum())
+        self._worst = max(self._worst, float(gaps[~certified].max(initial=0.0)))
+        self._count(trees.report[trees.whole], certified)
+
+    def lines(self, sentences: int) -> Iterator[str]:
+        """What to tell of a run of so many sentences; nothing if no search counts its steps."""
+        if self._searched:
+            yield f"proved best: {self._certified:,} of {sentences:,} sentences{self._how()}{self._gap()}"
+            if self._sentences:
+                yield from self._more()
+
+    def _count(self, report: NDArray[np.int64], certified: NDArray[np.bool_]) -> None:
+        raise NotImplementedError
+
+    def _how(self) -> str:
+        return ""
+
+    def _more(self) -> Iterator[str]:
+        raise NotImplementedError
+
+    def _gap(self) -> str:
+        return f"; the largest gap is {self._worst:.4g}" if 0.0 < self._worst < inf else ""
 
 
-def describe_climbing(reports: list[Any], certified: int, sentences: int, worst: float) -> Iterator[str]:
-    """The same for hill climbing; reports: of `arcwise.pipeline.climbing_sentences`, by block."""
-    import numpy as np
+class ProgramCounts(Counts):
+    """Of linear and integer programs (`arcwise.pipeline.program_sentences`)."""
 
-    from arcwise.pipeline.climbing_sentences import CHANGES, RUNS, TOPS
+    def __init__(self) -> None:
+        super().__init__()
+        self._sums: dict[int, int] = {}
+        self._whole = self._branched = self._unfinished = 0
 
-    report = np.concatenate(reports)
-    climbed = report[report[:, RUNS] > 0]
-    gap = f"; the largest gap is {worst:.4g}" if certified < sentences and np.isfinite(worst) else ""
-    yield f"proved best: {certified:,} of {sentences:,} sentences{gap}"
-    if len(climbed):
-        runs, tops, changes = (climbed[:, column].mean() for column in (RUNS, TOPS, CHANGES))
-        yield (
-            f"hill climbing: {len(climbed):,} sentences, {runs:.1f} runs a sentence, which ended in {tops:.1f} different trees; "
-            f"{changes / max(runs, 1):.1f} heads changed a run"
+    def _count(self, report: NDArray[np.int64], certified: NDArray[np.bool_]) -> None:
+        from arcwise.pipeline.program_sentences import (
+            ADDED,
+            ARCS,
+            BRANCHES,
+            CUTS,
+            FRACTIONAL,
+            PARTS,
+            ROUNDS,
+            SCORED,
+            UNFINISHED,
         )
 
+        self._whole += int((report[:, FRACTIONAL] == 0).sum())
+        self._branched += int((report[:, BRANCHES] > 0).sum())
+        self._unfinished += int((report[:, UNFINISHED] > 0).sum())
+        for column in (SCORED, ADDED, PARTS, ROUNDS, ARCS, CUTS):
+            self._sums[column] = self._sums.get(column, 0) + int(report[:, column].sum())
 
-def describe_search(reports: list[Any], certified: int, sentences: int, worst: float) -> Iterator[str]:
-    """How many trees are proved best, and by what; reports: of `arcwise.pipeline.dual_sentences`, by block."""
-    import numpy as np
+    def _how(self) -> str:
+        if not self._sentences:
+            return ""
+        share = 100 * self._whole / self._sentences
+        return f"; the linear program is integral for {share:.2f}%, {self._branched:,} needed branches"
 
-    from arcwise.pipeline.dual_sentences import (
-        AUTOMATA,
-        BRANCHES,
-        ENDED,
-        FIXED,
-        IMPROVED,
-        RECOMPUTED,
-        ROUNDS,
-        STEPS,
-    )
-    from arcwise.search.dual_decomposition import AGREED, CLOSED
+    def _more(self) -> Iterator[str]:
+        from arcwise.pipeline.program_sentences import ADDED, ARCS, CUTS, PARTS, ROUNDS, SCORED
 
-    report = np.concatenate(reports)
-    if not report[:, AUTOMATA].any():
-        gap = "" if certified == sentences else f"; the largest gap is {worst:.4g}"
-        yield f"proved best: {certified:,} of {sentences:,} sentences{gap}"
-        searched = report[:, STEPS] > 0
-        nodes = int(report[:, BRANCHES].sum())
-        yield f"branch and bound: {nodes:,} nodes for {int(searched.sum()):,} sentences whose best tree is of another shape"
-        return
-    finished = report[:, ROUNDS] > 0
-    shares = [
-        f"{100 * np.mean(chosen):.2f}% {name}"
+        scored, added, parts = (self._sums[column] for column in (SCORED, ADDED, PARTS))
+        rounds, arcs, cuts = (self._sums[column] / self._sentences for column in (ROUNDS, ARCS, CUTS))
+        yield (
+            f"programs: {rounds:.1f} solved a sentence, {arcs:.0f} arcs, {cuts:.1f} sets of words cut; of {parts:,} parts {scored:,} "
+            f"were scored ({100 * scored / max(parts, 1):.1f}%) and {added:,} built ({100 * added / max(parts, 1):.1f}%)"
+        )
+        if self._unfinished:
+            yield f"{self._unfinished:,} programs ended by the time limit or by a failure of the solver"
+
+
+class ClimbingCounts(Counts):
+    """Of hill climbing (`arcwise.pipeline.climbing_sentences`)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._climbed = self._runs = self._tops = self._changes = 0
+
+    def _count(self, report: NDArray[np.int64], certified: NDArray[np.bool_]) -> None:
+        from arcwise.pipeline.climbing_sentences import CHANGES, RUNS, TOPS
+
+        self._climbed += int((report[:, RUNS] > 0).sum())
+        self._runs += int(report[:, RUNS].sum())
+        self._tops += int(report[:, TOPS].sum())
+        self._changes += int(report[:, CHANGES].sum())
+
+    def _more(self) -> Iterator[str]:
+        if self._climbed:
+            yield (
+                f"hill climbing: {self._climbed:,} sentences, {self._runs / self._climbed:.1f} runs a sentence, which ended in "
+                f"{self._tops / self._climbed:.1f} different trees; {self._changes / self._runs:.1f} heads changed a run"
+            )
+
+
+class SearchCounts(Counts):
+    """Of dual decomposition, or of branch and bound for a class of trees (`arcwise.pipeline.dual_sentences`)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._ended = dict.fromkeys(("by agreement", "by the bound", "by the finish"), 0)
+        self._finished = self._fixed = self._improved = self._branched = 0
+        self._searched_on = self._nodes = 0
+        self._automata = self._recomputed = self._steps = 0
+        self._by_steps = [0] * _MOST_STEPS  # sentences, those of more steps with the last
+
+    def _count(self, report: NDArray[np.int64], certified: NDArray[np.bool_]) -> None:
+        from arcwise.pipeline.dual_sentences import (
+            AUTOMATA,
+            BRANCHES,
+            ENDED,
+            FIXED,
+            IMPROVED,
+            RECOMPUTED,
+            ROUNDS,
+            STEPS,
+        )
+        from arcwise.search.dual_decomposition import AGREED, CLOSED
+
+        finished, ended = report[:, ROUNDS] > 0, report[:, ENDED]
         for name, chosen in (
-            ("by agreement", (report[:, ENDED] == AGREED) & ~finished),
-            ("by the bound", (report[:, ENDED] == CLOSED) & ~finished),
+            ("by agreement", (ended == AGREED) & ~finished),
+            ("by the bound", (ended == CLOSED) & ~finished),
             ("by the finish", finished),
-        )
-        if chosen.any()
-    ]
-    gap = "" if certified == sentences else f"; the largest gap is {worst:.4g}"
-    yield f"proved best: {certified:,} of {sentences:,} sentences ({', '.join(shares)}){gap}"
-    recomputed = report[:, RECOMPUTED].sum() / max(report[:, AUTOMATA].sum(), 1)
-    yield (
-        f"dual decomposition: {report[:, STEPS].mean():.1f} steps a sentence, {int(np.median(report[:, STEPS]))} in the median, "
-        f"{100 * recomputed:.0f}% of the automata computed in each"
-    )
-    if finished.any():
+        ):
+            self._ended[name] += int((chosen & certified).sum())
+        self._finished += int(finished.sum())
+        self._fixed += int((report[:, FIXED] > 0).sum())
+        self._improved += int((report[:, IMPROVED] > 0).sum())
+        self._branched += int((report[:, BRANCHES] > 0).sum())
+        self._searched_on += int((report[:, STEPS] > 0).sum())
+        self._nodes += int(report[:, BRANCHES].sum())
+        self._automata += int(report[:, AUTOMATA].sum())
+        self._recomputed += int(report[:, RECOMPUTED].sum())
+        self._steps += int(report[:, STEPS].sum())
+        for steps in report[:, STEPS].tolist():
+            self._by_steps[min(steps, _MOST_STEPS - 1)] += 1
+
+    def _how(self) -> str:
+        shares = [
+            f"{100 * number / self._certified:.2f}% {name}" for name, number in self._ended.items() if number
+        ]
+        return f" ({', '.join(shares)})" if shares and self._automata else ""
+
+    def _more(self) -> Iterator[str]:
+        if not self._automata:
+            yield (
+                f"branch and bound: {self._nodes:,} nodes for {self._searched_on:,} sentences whose best tree is of another shape"
+            )
+            return
         yield (
-            f"the finish: arcs fixed in {int((report[:, FIXED] > 0).sum()):,} sentences, better trees found in "
-            f"{int((report[:, IMPROVED] > 0).sum()):,}, branches in {int((report[:, BRANCHES] > 0).sum()):,}"
+            f"dual decomposition: {self._steps / self._sentences:.1f} steps a sentence, {self._median()} in the median, "
+            f"{100 * self._recomputed / self._automata:.0f}% of the automata computed in each"
         )
+        if self._finished:
+            yield (
+                f"the finish: arcs fixed in {self._fixed:,} sentences, better trees found in {self._improved:,}, branches in "
+                f"{self._branched:,}"
+            )
+
+    def _median(self) -> str:
+        so_far = accumulate(self._by_steps)
+        steps = next(steps for steps, seen in enumerate(so_far) if 2 * seen >= self._sentences)
+        return f"{steps:,}" if steps < _MOST_STEPS - 1 else f"{steps:,} or more"

@@ -40,8 +40,8 @@ def save_checkpoint(path: Path, arrays: Arrays, print_: str) -> None:
         output.write(save(complete, {"arcwise": header}))
 
 
-def load_checkpoint(path: Path, print_: str) -> Arrays:
-    """The arrays of a checkpoint with this fingerprint; another or a damaged one is an InputError."""
+def load_checkpoint(path: Path) -> tuple[Arrays, str]:
+    """The arrays of a checkpoint and its fingerprint; a damaged one is an InputError."""
     try:
         content = read_content(path, _LARGEST)
         arrays: Arrays = load(content)
@@ -49,18 +49,22 @@ def load_checkpoint(path: Path, print_: str) -> Arrays:
         header = json.loads(metadata["arcwise"])
         if header["kind"] != _KIND or header["checksum"] != _checksum(arrays):
             raise ValueError
+        return arrays, str(header["fingerprint"])
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", file=str(path)) from None
     except (SafetensorError, ValueError, KeyError, TypeError, AttributeError, RecursionError, MemoryError):
         raise InputError(
             "not a checkpoint of a clustering, or damaged: remove it to start anew", file=str(path)
         ) from None
-    if header["fingerprint"] != print_:
+
+
+def check_fingerprint(found: str, print_: str, path: Path) -> None:
+    """InputError, if the checkpoint in `path` is of another run than the one with fingerprint `print_`."""
+    if found != print_:
         raise InputError(
             "a checkpoint of another text or other options: give the same ones, or remove it to start anew",
             file=str(path),
         )
-    return arrays
 
 
 def _checksum(arrays: Arrays) -> str:

@@ -13,16 +13,24 @@ from numpy.typing import NDArray
 
 from arcwise.arrays import Array, checked
 from arcwise.clusters.brown import brown_merges, final_clusters, mutual_information
-from arcwise.clusters.checkpoint import fingerprint, load_checkpoint, save_checkpoint
+from arcwise.clusters.checkpoint import check_fingerprint, fingerprint, load_checkpoint, save_checkpoint
 from arcwise.clusters.corpora import NEIGHBOURS, count_corpus
 from arcwise.clusters.files import Clusters, write_clusters
 from arcwise.clusters.hidden_markov import HiddenMarkov
 from arcwise.clusters.hierarchy import bit_strings
 from arcwise.clusters.pairs import PairCounter, PairCounts
-from arcwise.clusters.split_merge import ITERATIONS, STATES, Fitted, HiddenClusters, split_merge
+from arcwise.clusters.split_merge import (
+    ITERATIONS,
+    STATES,
+    Fitted,
+    HiddenClusters,
+    check_tags,
+    split_merge,
+)
 from arcwise.clusters.tagged_text import TaggedText, read_tagged
 from arcwise.errors import InputError
 from arcwise.treebank.sources import SourceLike, source_name
+from arcwise.treebank.writing import check_output
 
 CLUSTERS, MINIMUM = 1000, 3
 BROWN, HMM = "brown", "hmm"
@@ -128,6 +136,9 @@ def cluster(
         raise InputError("no such folder", file=str(target.parent))
     if target is not None and target.is_dir():
         raise InputError("a folder", expected="a file for the clusters", file=str(target))
+    if target is not None:
+        check_output(target)
+        check_output(f"{target}.checkpoint")
     sources = _sources(corpora)
     watcher = watcher or Watcher()
     kept = _Kept(None if target is None else Path(f"{target}.checkpoint"), resume, watcher)
@@ -141,6 +152,7 @@ def cluster(
     else:
         text = read_tagged(sources, minimum, format=format, tell=watcher.progress)
         _check_words(len(text.words), len(text.tokens), minimum, sources)
+        check_tags(text, _named(sources))
         result = _hidden(text, wanted, kept, finish)
     if output is not None:
         write_clusters(result.clusters, output)
@@ -160,29 +172,36 @@ def _check_words(words: int, tokens: int, minimum: int, sources: list[SourceLike
     if words:
         return
     found = f"no word occurs {minimum} times or more" if tokens else "no words"
+    raise InputError(found, expected="more text", file=_named(sources))
+
+
+def _named(sources: list[SourceLike]) -> str | None:
+    """The corpora, for an error."""
     names = [source_name(source) for source in sources]
     if len(names) > 1:
-        names = [f"{names[0]} and {len(names) - 1} more"]
-    raise InputError(found, expected="more text", file=names[0] if names else None)
+        return f"{names[0]} and {len(names) - 1} more"
+    return names[0] if names else None
 
 
-@dataclass
 class _Kept:
-    """Where a run keeps what it knows; nowhere, if path is None."""
+    """Where a run keeps what it knows; nowhere, if path is None. A checkpoint that one is to go on from is read at once."""
 
-    path: Path | None
-    resume: bool
-    watcher: Watcher
+    def __init__(self, path: Path | None, resume: bool, watcher: Watcher) -> None:
+        self.path, self.watcher = path, watcher
+        self._loaded: tuple[Mapping[str, NDArray[Any]], str] | None = None
+        if resume and path is not None and path.exists():
+            self._loaded = load_checkpoint(path)
+        elif resume:
+            watcher.note("no checkpoint to go on from: starting anew")
 
     def load(self, print_: str) -> Mapping[str, NDArray[Any]] | None:
         """What a run that was stopped has kept, if one is to go on."""
-        if self.resume and self.path is not None and self.path.exists():
-            arrays = load_checkpoint(self.path, print_)
-            self.watcher.resumable(self.path)
-            return arrays
-        if self.resume:
-            self.watcher.note("no checkpoint to go on from: starting anew")
-        return None
+        if self._loaded is None or self.path is None:
+            return None
+        (arrays, found), self._loaded = self._loaded, None
+        check_fingerprint(found, print_, self.path)
+        self.watcher.resumable(self.path)
+        return arrays
 
     def save(self, arrays: Mapping[str, NDArray[Any]], print_: str) -> None:
         """In place of what was kept before."""
@@ -201,7 +220,7 @@ def _brown(
             f"only {words:,} different word{'s' * (words != 1)} for {clusters:,} clusters: each is a cluster of its own"
         )
     merges = _merges(counts, clusters, kept)
-    result = finish(_named(counts, final_clusters(merges, words, clusters), merges))
+    result = finish(_clusters(counts, final_clusters(merges, words, clusters), merges))
     numbers = {bits: number for number, bits in enumerate(sorted(set(result.bits.values())))}
     names = np.array([numbers[result.bits[word.decode()]] for word in counts.words], np.int64)
     return Clustering(
@@ -240,7 +259,7 @@ def _merges(counts: PairCounts, clusters: int, kept: _Kept) -> NDArray[np.int32]
         raise
 
 
-def _named(counts: PairCounts, names: NDArray[np.int64], merges: NDArray[np.int32]) -> Clusters:
+def _clusters(counts: PairCounts, names: NDArray[np.int64], merges: NDArray[np.int32]) -> Clusters:
     words, final = len(counts.words), len(np.unique(names))
     strings = bit_strings(merges[words - final :], words)
     texts = [word.decode() for word in counts.words]

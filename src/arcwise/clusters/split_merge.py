@@ -77,6 +77,16 @@ class HiddenClusters:
         return posteriors(self.model, np.array([self.numbers.get(word, rare) for word in words], np.int32))
 
 
+def check_tags(text: TaggedText, file: str | None = None) -> None:
+    """InputError, if there are no tags to begin with. file: what the text was read from."""
+    if not (text.tags >= 0).any():
+        raise InputError(
+            "no word has a tag",
+            expected="a treebank, or text tagged by `arcwise parse`, to begin with",
+            file=file,
+        )
+
+
 def split_merge(
     text: TaggedText,
     states: int = STATES,
@@ -105,10 +115,7 @@ def split_merge(
         raise InputError(f"{states} states, {iterations} iterations", expected="1 or more of both")
     if states > MOST_TAGS:
         raise InputError(f"{states:,} states", expected=f"{MOST_TAGS:,} at most")
-    if not (text.tags >= 0).any():
-        raise InputError(
-            "no word has a tag", expected="a treebank, or text tagged by `arcwise parse`, to begin with"
-        )
+    check_tags(text)
     tell, keep = tell or (lambda what, done, total: None), keep or (lambda fitted: None)
     begin = len(text.tag_names if done is None else done.bits)
     passes = (0 if done else iterations) + _rounds(begin, states) * (2 * iterations + 2) + 1

@@ -10,6 +10,7 @@ import numpy as np
 from arcwise.evaluation.attachment import Scores
 from arcwise.evaluation.breakdown import by_arc_length, by_label, by_sentence_length
 from arcwise.evaluation.calibration import Floats, attachment_calibrations
+from arcwise.evaluation.columns import Columns
 from arcwise.evaluation.comparison import Comparison
 from arcwise.evaluation.score import Score
 from arcwise.evaluation.significance import bootstrap_intervals, paired_bootstrap, sign_test
@@ -18,12 +19,30 @@ from arcwise.evaluation.significance import bootstrap_intervals, paired_bootstra
 Table = list[dict[str, Any]]
 
 
+# What each metric compares; one of columns that gold does not have at all is left out.
+_COLUMNS = {
+    "UPOS": ("upos",), "XPOS": ("xpos",), "UFeats": ("feats",), "AllTags": ("upos", "xpos", "feats"), "Lemmas": ("lemmas",),
+    "MLAS": ("upos",), "BLEX": ("lemmas",),
+}  # fmt: skip
+
+
+def _has(gold: Columns, column: str) -> bool:
+    return bool((getattr(gold, column) != gold.strings.number("_")).any())
+
+
+def has_gold_tags(scores: Scores) -> bool:
+    """Whether the tags of every word are those of gold: then they were given to the system, most likely, and not found by it."""
+    metrics, gold = scores.metrics["UD"], scores.comparison.gold
+    named = [name for name in ("UPOS", "XPOS", "UFeats") if _has(gold, *_COLUMNS[name])]
+    return bool(named) and all(metrics[name].f1 == 1.0 for name in named)
+
+
 def _fractions(score: Score) -> dict[str, Any]:
     return {"precision": score.precision, "recall": score.recall, "f1": score.f1}
 
 
 def system_tables(scores: Scores, *, seed: int = 0, samples: int = 1000) -> dict[str, Table]:
-    """The tables `scores`, `labels`, `sentence_lengths` and `arc_lengths` of one system.
+    """The tables `scores`, `labels`, `sentence_lengths` and `arc_lengths` of one system. Columns that gold lacks have no scores.
 
     `low` and `high` bound the F1 in 95 of 100 bootstrap samples (None where no interval is computed).
     """
@@ -42,6 +61,7 @@ def system_tables(scores: Scores, *, seed: int = 0, samples: int = 1000) -> dict
         }
         for convention, table in scores.metrics.items()
         for metric, score in table.items()
+        if any(_has(scores.comparison.gold, column) for column in _COLUMNS.get(metric, ("forms",)))
     ]
     labels = [
         {

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from arcwise.errors import InputError
 from arcwise.treebank.sources import PathLike, Source, SourceLike, describe
-from arcwise.treebank.writing import open_output
+from arcwise.treebank.writing import naming_errors, open_output
 
 if TYPE_CHECKING:
     from arcwise.search.result import Parse
@@ -156,8 +156,9 @@ class TraceWriter:
         self.close()
 
     def _put(self, record: dict[str, Any]) -> None:
-        self._file.write(_dump(record))
-        self._file.flush()
+        with naming_errors(self._name):
+            self._file.write(_dump(record))
+            self._file.flush()
 
 
 def write_stopping(stopping: Stopping, path: PathLike) -> None:

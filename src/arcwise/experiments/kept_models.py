@@ -12,7 +12,7 @@ from typing import Any
 from arcwise.errors import ModelError
 from arcwise.experiments.trained_models import Tell
 from arcwise.kernels import compiled_kernels
-from arcwise.pipeline.checkpoint import State, load_state, save_state
+from arcwise.pipeline.checkpoint import State, check_contents, check_state, load_state, save_state
 from arcwise.pipeline.model import load_model, save_model
 from arcwise.pipeline.options import Options, Progress, Watcher
 from arcwise.pipeline.parser import Parser
@@ -45,7 +45,9 @@ def kept(
     run = make_run(data, options, Follow(tell))
     checkpoint = Path(f"{file}.checkpoint")
     if checkpoint.exists():
-        state = load_state(checkpoint, data.fingerprint, run.check)
+        state = load_state(checkpoint)
+        check_state(state, checkpoint, data.fingerprint)
+        check_contents(state, checkpoint, run.check)
     else:
         state = _timed("pruner", run.begin)
         if state.history[0][_TIMES][0][2]:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arcwise.arrays import Array, Arrays, Format, checked, zeros
-from arcwise.errors import ArcwiseError
+from arcwise.errors import ArcwiseError, InputError
 from arcwise.features.moves import Move
 from arcwise.features.tensor import compile_words
 from arcwise.features.tokens import longest_sentence
@@ -290,13 +290,13 @@ class Exponentiated(Trainer):
         corpus, pruned, search, space, _, _, _ = problem
         unknown = corpus.heads if not labels_learned(space) else np.minimum(corpus.heads, corpus.labels)
         if np.count_nonzero(unknown == -1) > problem.sentences:
-            raise ArcwiseError(
+            raise InputError(
                 f"{choices.optimiser} needs whole trees, and some heads or labels are not known: take sgd, adagrad or lbfgs"
             )
         self._starts = dual_sizes(corpus, pruned, search, space)
         size = int(self._starts[-1])
         if 8 * size > _MOST_DUALS:
-            raise ArcwiseError(
+            raise InputError(
                 f"{choices.optimiser} keeps two numbers for each of {size} parts, {8 * size / 1e9:.1f} GB: "
                 "prune more (--prune), take fewer parts (--order), or another optimiser"
             )
@@ -361,26 +361,26 @@ def make_room(state: Arrays, format: Format) -> bool:
 
 
 def check_tensor(choices: Choices) -> None:
-    """ArcwiseError if a learner knows no low-rank tensor."""
+    """InputError if a learner knows no low-rank tensor."""
     if choices.learner != "mira":
-        raise ArcwiseError(f"{choices.learner} with a low-rank tensor, which only mira can learn")
+        raise InputError(f"{choices.learner} with a low-rank tensor, which only mira can learn")
 
 
 def check_oracle(choices: Choices, loopy: bool, dual: bool, climb: bool = False) -> None:
-    """ArcwiseError if a learner needs what belief propagation, dual decomposition or hill climbing does not have."""
+    """InputError if a learner needs what belief propagation, dual decomposition or hill climbing does not have."""
     if climb and choices.optimiser != ONLINE:
-        raise ArcwiseError(
+        raise InputError(
             f"{choices.learner} by {choices.optimiser} asks for sums or gradients, and hill climbing finds single trees: take mira "
             "or perceptron"
         )
     if dual and choices.optimiser != ONLINE:
-        raise ArcwiseError(
+        raise InputError(
             f"{choices.learner} by {choices.optimiser} asks for sums or gradients, and head automata answer with their best "
             "modifiers only: take mira or perceptron, log-linear with --order 2, or --projective"
         )
     if loopy and (choices.learner != "log-linear" or choices.optimiser in (EG, BATCH_EG)):
         asked = "exact sums" if choices.learner == "log-linear" else "the best tree"
-        raise ArcwiseError(
+        raise InputError(
             f"{choices.learner} by {choices.optimiser} asks for {asked}, and belief propagation has approximate sums only: "
             "take log-linear by adagrad, sgd, lbfgs or cg, or --projective"
         )

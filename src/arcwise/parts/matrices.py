@@ -33,7 +33,7 @@ def as_batch(scores: Any) -> Batch | None:
         if _ndim(scores) != 3:
             return None
         floats = as_floats(scores, "")
-        if floats.shape[1] != floats.shape[2] or floats.shape[1] == 0:
+        if floats.ndim != 3 or floats.shape[1] != floats.shape[2] or floats.shape[1] == 0:
             raise InputError(f"scores of shape {floats.shape}", expected="(b, n+1, n+1)")
         return floats
     if isinstance(scores, str | bytes) or not isinstance(scores, Iterable):

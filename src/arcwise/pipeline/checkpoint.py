@@ -54,10 +54,8 @@ def save_state(state: State, path: Path) -> None:
     write_sealed(path, _KIND, {name: getattr(state, name) for name in _NUMBERS}, arrays)
 
 
-def load_state(path: Path, fingerprint: str, check: Callable[[State], None]) -> State:
-    """Read a checkpoint of the run with this fingerprint; another or a damaged one is a ModelError. check: raises InputError for a
-    state that the run cannot use; what the learner has is looked at when it goes on.
-    """
+def load_state(path: Path) -> State:
+    """Read a checkpoint; one that is damaged is a ModelError. Whether a run can use it is for `check_state` and `check_contents`."""
     try:
         header, arrays = read_sealed(path, _KIND, _LARGEST)
         state = State(
@@ -68,15 +66,32 @@ def load_state(path: Path, fingerprint: str, check: Callable[[State], None]) -> 
         _check_numbers(state)
         if len(state.learner) + len(state.best) < len(arrays):
             raise InputError("arrays that nothing reads", expected="those of a learner and of a model")
-        if state.fingerprint == fingerprint:
-            check(state)
     except (ModelError, InputError, KeyError, TypeError):
-        raise ModelError(f"{path}: not a checkpoint, or damaged: remove it to start anew") from None
+        raise _damaged(path) from None
+    return state
+
+
+def check_state(state: State, path: Path, fingerprint: str) -> None:
+    """ModelError, if the checkpoint that was read from `path` is of another run than the one with this fingerprint."""
     if state.fingerprint != fingerprint:
         raise ModelError(
             f"{path}: a checkpoint of other data or other options: give the same ones, or remove it to start anew"
         )
-    return state
+
+
+def check_contents(state: State, path: Path, check: Callable[[State], None]) -> None:
+    """ModelError, if `check` raises InputError: a run cannot use the state that was read from `path`.
+
+    What the learner has is looked at when the run goes on.
+    """
+    try:
+        check(state)
+    except (InputError, KeyError, TypeError):
+        raise _damaged(path) from None
+
+
+def _damaged(path: Path) -> ModelError:
+    return ModelError(f"{path}: not a checkpoint, or damaged: remove it to start anew")
 
 
 def _check_numbers(state: State) -> None:

@@ -58,12 +58,12 @@ class Rows(NamedTuple):
 
     def find_trees(
         self, weights: Weights, effort: Effort = EXACT, projective: bool = False, matrices: Floats = _NOTHING,
-        trace: Floats = _NO_TRACE, climbing: Climbing | None = None,
+        trace: Floats = _NO_TRACE, climbing: Climbing | None = None, seconds: float | None = None,
     ) -> None:  # fmt: skip
         """Fill in the best trees, and the scores of their arcs where there is room.
 
         effort, projective, trace: of dual decomposition; effort also of the search for trees of a class. climbing: for hill climbing,
-        as it is done by default if the model asks for it.
+        as it is done by default if the model asks for it. seconds: of the search for trees of a class by models of arcs, a sentence.
         """
         numbers, starts, heads, labels, scores, bounds, _ = self
         if climbing is not None or weights.climb:
@@ -75,7 +75,7 @@ class Rows(NamedTuple):
             whole = [True] * len(scores)
             groups = [(0, len(scores))] if len(matrices) else _groups(np.diff(starts).tolist(), whole)
             for first, last in groups:
-                parse_with_shapes(weights, effort, *self.part(first, last), matrices)
+                parse_with_shapes(weights, effort, *self.part(first, last), matrices, seconds)
             return
         if weights.dual:
             self._find_dual_trees(weights, effort, projective or weights.shape == PROJECTIVE, trace)

@@ -12,7 +12,7 @@ import numpy as np
 import zstandard
 from numpy.typing import NDArray
 from safetensors import SafetensorError
-from safetensors.numpy import load, save, save_file
+from safetensors.numpy import load, save
 
 from arcwise.arrays import Array, Arrays, checked, header_size, read_content
 from arcwise.clusters.lookup import CLUSTER_FORMAT, ClusterTable, cluster_table
@@ -55,6 +55,7 @@ from arcwise.features.tensor import DISTANCES, WORDS, Tensor, compile_words, unp
 from arcwise.features.whole_tree import NO_FAR, WHOLE_TREE, Far, far_of, group_bits
 from arcwise.parts.tables import Kind
 from arcwise.pipeline.sentences import FORBIDDEN, Weights
+from arcwise.pipeline.tensors import write_tensors
 from arcwise.search.chart import CHARTS
 from arcwise.search.sibling_automata import AUTOMATA
 from arcwise.sums.pruning import PRUNINGS
@@ -424,8 +425,8 @@ def write_sealed(
         if compress:
             compressor = zstandard.ZstdCompressor(_LEVEL, write_checksum=True)
             file.write(compressor.compress(save(arrays, metadata)))
-        else:  # without a copy of everything in memory
-            save_file(arrays, file.name, metadata)
+        else:
+            write_tensors(file, arrays, metadata)
 
 
 def read_sealed(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from math import inf
@@ -10,7 +10,7 @@ from operator import index
 from pathlib import Path
 
 from arcwise.clusters.lookup import CUTS
-from arcwise.errors import ArcwiseError
+from arcwise.errors import ArcwiseError, InputError
 from arcwise.features.attributes import EVERY
 from arcwise.learning.tensor import STARTS, TensorChoices
 from arcwise.learning.trainers import (
@@ -72,45 +72,45 @@ class Options:
 
     def __post_init__(self) -> None:
         if self.shape == AUTO and self.settings.search == BELIEFS:
-            raise ArcwiseError(f"shape {AUTO} with {BELIEFS}, which finds all trees")
+            raise InputError(f"shape {AUTO} with {BELIEFS}, which finds all trees")
         if self.shape not in (None, AUTO):
             object.__setattr__(self, "settings", replace(self.settings, shape=self.shape))
         if self.clusters is None and self.settings.clusters:
-            raise ArcwiseError("templates that see word clusters, and no clusters: give a file of them")
+            raise InputError("templates that see word clusters, and no clusters: give a file of them")
         if self.clusters is not None:
             object.__setattr__(self, "clusters", str(self.clusters))
             if not self.settings.clusters:
                 object.__setattr__(self, "settings", self.settings.with_clusters())
         if self.cluster_cut not in CUTS:
-            raise ArcwiseError(f"cluster_cut {self.cluster_cut!r}, expected one of {', '.join(CUTS)}")
+            raise InputError(f"cluster_cut {self.cluster_cut!r}, expected one of {', '.join(CUTS)}")
         if self.learner not in OPTIMISERS:
-            raise ArcwiseError(f"learner {self.learner!r}, expected one of {', '.join(OPTIMISERS)}")
+            raise InputError(f"learner {self.learner!r}, expected one of {', '.join(OPTIMISERS)}")
         if self.optimiser not in (None, *OPTIMISERS[self.learner]):
-            raise ArcwiseError(
+            raise InputError(
                 f"{self.learner} by {self.optimiser!r}, expected one of {', '.join(OPTIMISERS[self.learner])}"
             )
         for name, value in (("rate", self.rate), ("penalty", self.penalty)):
             if value is not None and not (isinstance(value, int | float) and 0 < value < inf):
-                raise ArcwiseError(f"{name} is {value!r}, expected a positive number")
+                raise InputError(f"{name} is {value!r}, expected a positive number")
             if value is not None and {self.learner, self.choices.optimiser} & {*USELESS[name]}:
-                raise ArcwiseError(f"{self.learner} by {self.choices.optimiser} has no {name}")
+                raise InputError(f"{self.learner} by {self.choices.optimiser} has no {name}")
         if self.labels not in LABEL_STAGES:
-            raise ArcwiseError(f"labels {self.labels!r}, expected one of {', '.join(LABEL_STAGES)}")
+            raise InputError(f"labels {self.labels!r}, expected one of {', '.join(LABEL_STAGES)}")
         for name in ("epochs", "label_epochs", "patience", "seed", "steps", "restarts", "frequent", "words"):
             try:
                 object.__setattr__(self, name, index(getattr(self, name)))
             except TypeError:
-                raise ArcwiseError(f"{name} is {getattr(self, name)!r}, expected a whole number") from None
+                raise InputError(f"{name} is {getattr(self, name)!r}, expected a whole number") from None
         if min(self.epochs, self.label_epochs, self.patience, self.restarts) < 1:
-            raise ArcwiseError("epochs, label_epochs, patience and restarts must be at least 1")
+            raise InputError("epochs, label_epochs, patience and restarts must be at least 1")
         for name in ("seed", "steps", "frequent", "words"):
             if getattr(self, name) < 0:
-                raise ArcwiseError(f"{name} {getattr(self, name)}, expected 0 or more")
+                raise InputError(f"{name} {getattr(self, name)}, expected 0 or more")
 
         if not (isinstance(self.gamma, float) and 0 < self.gamma < 1):
-            raise ArcwiseError(f"gamma is {self.gamma!r}, expected a number between 0 and 1")
+            raise InputError(f"gamma is {self.gamma!r}, expected a number between 0 and 1")
         if self.tensor_start not in STARTS:
-            raise ArcwiseError(f"tensor_start {self.tensor_start!r}, expected one of {', '.join(STARTS)}")
+            raise InputError(f"tensor_start {self.tensor_start!r}, expected one of {', '.join(STARTS)}")
         if self.settings.tensor:
             check_tensor(self.choices)
         check_oracle(self.choices, self.settings.search == BELIEFS, self.settings.dual, self.settings.climb)
@@ -136,6 +136,36 @@ class Options:
         if higher and self.settings.tags and self.learner == "mira":  # without tags parts have few features
             rate = DUAL_RATE
         return Choices(self.learner, optimiser, self.rate or rate, self.penalty or penalty)
+
+
+# What each option is for; without it, the option would do nothing.
+_NEEDS: dict[str, tuple[str, Callable[[Options], bool]]] = {
+    "steps": (
+        "dual decomposition in training",
+        lambda options: options.settings.dual and not options.settings.climb,
+    ),
+    "restarts": ("hill climbing", lambda options: options.settings.climb or options.settings.search == FULL),
+    "label_epochs": ("labels learned after the trees", lambda options: options.labels != "joint"),
+    "gamma": ("a tensor", lambda options: options.settings.tensor > 0),
+    "tensor_start": ("a tensor", lambda options: options.settings.tensor > 0),
+    "cluster_cut": ("clusters", lambda options: options.clusters is not None),
+    "frequent": ("clusters", lambda options: options.clusters is not None),
+}
+
+
+def refuse_idle(options: Options, given: Iterable[str], has_dev: bool) -> None:
+    """InputError for the first of the options given by name that nothing in the run would use.
+
+    >>> refuse_idle(Options(labels="joint", label_epochs=3), ["label_epochs"], True)
+    Traceback (most recent call last):
+    arcwise.errors.InputError: label_epochs without labels learned after the trees
+    """
+    for name in given:
+        what, is_used = _NEEDS.get(name, ("", lambda options: True))
+        if not is_used(options):
+            raise InputError(f"{name} without {what}")
+        if name == "patience" and not has_dev:
+            raise InputError("patience without a development treebank")
 
 
 @dataclass(frozen=True)

@@ -36,10 +36,13 @@ from arcwise.pipeline.sentences import UNKNOWN_LABEL
 from arcwise.pipeline.streaming import map_in_order
 from arcwise.search.climb import check_climbing
 from arcwise.search.climbing import Climbing
-from arcwise.search.dual import check_options
+from arcwise.search.dual import ITERATIONS, check_options
 from arcwise.search.linear_program import check_program_options
+from arcwise.search.options import refuse_others
 from arcwise.search.part_chart import CLIMB, DUAL, PRICE, PROGRAMS
+from arcwise.search.shaped import BRANCH_AND_BOUND
 from arcwise.search.start_trees import STARTS
+from arcwise.tagging.writing import untagged
 from arcwise.text.lines import Split
 from arcwise.text.tokeniser import Tokeniser
 from arcwise.treebank.block import Block, PackedNames, index_block, pack_names
@@ -89,11 +92,12 @@ class Parser:
         self.model = model
         self.labels = model.names
         self.single_root = model.single_root
-        self._weights = model.weights()
+        self._own_weights = self._weights = model.weights()
         self._scale = float(model.arrays["scales"][1])
         self._effort, self._projective = EXACT, False
         self._programs: Programs | None = None
         self._climbing: Climbing | None = None
+        self._seconds: float | None = None
         self._temperatures = Temperatures.of(model)
         self._vocabulary = model.vocabulary()
         self._allowed = model.arrays["allowed"]
@@ -118,33 +122,43 @@ class Parser:
         return (CLIMB, *others) if settings.climb else (*others, CLIMB)
 
     def searching(
-        self, decoder: str | None = None, *, exact: bool = True, iterations: int = 5000, budget: int = BUDGET,
+        self, decoder: str | None = None, *, exact: bool = True, iterations: int | None = None, budget: int | None = None,
         rule: str = "gap", relaxation: str = "all", connected: str = "cuts", seconds: float | None = None, pruned: bool = True,
         lazy: bool = False, shape: str | None = None, restarts: int | None = None, start: str | None = None,
         seed: int | None = None,
     ) -> Parser:  # fmt: skip
-        """The same parser with another way to search. The other options are of dual decomposition and of linear programs, as in
-        `arcwise.decode`. pruned: whether programs look only at the arcs that the pruner keeps, and not at all. lazy: whether PRICE
-        scores parts only when bounds on their scores do not rule them out; this takes more time than to score them all. shape: the
-        class of trees to find (`arcwise.trees.shapes`) in place of the model's own. restarts, start, seed: of CLIMB, as in
-        `arcwise.decode`; with `exact` it begins with dual decomposition, or a spanning tree, where these know the parts, and goes on
-        from their trees where they are not proved best; else it is climbing alone.
+        """The same parser with another way to search. The other options are those of `arcwise.decode`, and are refused with a search
+        that does not have them (`arcwise.search.options`); what an earlier call chose is forgotten. pruned: whether programs look
+        only at the arcs that the pruner keeps, or at all arcs. lazy: whether PRICE scores parts only when bounds on their scores do
+        not rule them out; this takes more time than to score them all. shape: the class of trees to find (`arcwise.trees.shapes`)
+        in place of the model's own; for models of arcs `budget` is then nodes of branch and bound, and `seconds` are those for a
+        sentence. restarts, start, seed: of CLIMB; with `exact` it begins with dual decomposition, or a spanning tree, where these
+        know the parts, and goes on from their trees where they are not proved best; else it is climbing alone.
         """
         if decoder not in (None, *self.decoders):
             raise InputError(f"decoder {decoder!r}", expected=f"for this model {' or '.join(self.decoders)}")
-        options = check_options(exact, iterations, budget, rule)
-        program_options = check_program_options(relaxation, connected, exact, seconds, decoder)
-        if not pruned and decoder not in PROGRAMS:
-            raise InputError("no pruning", expected=f"one of the decoders {', '.join(PROGRAMS)} for it")
-        if lazy and decoder != PRICE:
-            raise InputError("parts scored on demand", expected=f"decoder {PRICE!r} for it")
+        options = check_options(
+            exact,
+            ITERATIONS if iterations is None else iterations,
+            BUDGET if budget is None else budget,
+            rule,
+        )
+        program_options = check_program_options(relaxation, connected, exact, seconds)
+        climbing = check_climbing(restarts, start, seed, None, exact, 1)
+        search = self._name_of_search(decoder, shape)
+        if search == BRANCH_AND_BOUND and iterations is not None:
+            raise InputError("iterations for trees of a class", expected="a budget of nodes, or seconds")
+        refuse_others(
+            search, exact, iterations=iterations, budget=budget, rule=rule, relaxation=relaxation,
+            connected=connected, seconds=seconds, pruned=pruned, lazy=lazy, restarts=restarts, start=start, seed=seed,
+        )  # fmt: skip
         if decoder in PROGRAMS and read_shape(shape or self.model.settings.shape) != ANY:
             raise InputError(f"decoder {decoder!r} for trees of a class", expected=f"decoder {DUAL!r}")
         climbs = decoder == CLIMB or (decoder is None and self.model.settings.climb)
-        climbing = check_climbing(CLIMB if climbs else decoder, restarts, start, seed, None, exact, 1)
         if climbs and read_shape(shape or self.model.settings.shape) != ANY:
             raise InputError(f"decoder {CLIMB!r} for trees of a class", expected=f"decoder {DUAL!r}")
         other = copy(self)
+        other._programs, other._seconds, other._weights = None, seconds, self._own_weights
         if climbs and not isinstance(climbing.start, str):
             raise InputError("the heads of one tree as a start", expected=", ".join(map(repr, STARTS)))
         if climbs:
@@ -152,7 +166,7 @@ class Parser:
                 climbing.restarts, STARTS.index(climbing.start), climbing.seed, climbing.bounded
             )
         else:
-            other._climbing, other._weights = None, self._weights._replace(climb=False)
+            other._climbing, other._weights = None, self._own_weights._replace(climb=False)
         if shape is not None:
             settings = replace(self.model.settings, shape=shape)  # refuses what the search does not know
             other._weights = other._weights._replace(shape=ANY if settings.projective else read_shape(shape))
@@ -162,6 +176,14 @@ class Parser:
         other._effort = Effort(options.steps, options.paper, options.budget if options.exact else 0)
         other._projective = decoder == DUAL_PROJECTIVE
         return other
+
+    def _name_of_search(self, decoder: str | None, shape: str | None) -> str:
+        """The search that finds the trees, as `arcwise.search.options` has it."""
+        decoder = decoder or self.decoders[0]
+        of_class = read_shape(shape or self.model.settings.shape) not in (ANY, PROJECTIVE)
+        if decoder == SPANNING_TREE and of_class:
+            return BRANCH_AND_BOUND
+        return DUAL if decoder == DUAL_PROJECTIVE else decoder
 
     @property
     def climbs(self) -> bool:
@@ -243,6 +265,11 @@ class Parser:
     def tag_block(self, block: Block, *, anew: bool = False) -> Block:
         """The block with tags and lemmas where a sentence has none; with `anew`, everywhere. As it is if the model cannot tag."""
         return block if self.tagger is None else self.tagger.tag(block, anew=anew)
+
+    def tagged_sentences(self, block: Block) -> int:
+        """How many sentences of a block have tags, which `tag_block` leaves as they are."""
+        without = untagged(block.data, block.starts, block.stops, block.words)
+        return int(np.count_nonzero(~without[block.words[:-1]]))
 
     def _block(self, group: list[Sentence]) -> Block:
         """Sentences as one block, tagged."""
@@ -459,8 +486,9 @@ class Parser:
     def _find_trees(self, rows: Rows, arc_scores: Floats = _NOTHING) -> None:
         if self._programs is None:
             rows.find_trees(
-                self._weights, self._effort, self._projective, arc_scores, climbing=self._climbing
-            )
+                self._weights, self._effort, self._projective, arc_scores, climbing=self._climbing,
+                seconds=self._seconds,
+            )  # fmt: skip
         else:
             numbers, starts, heads, labels, scores, bounds, report = rows
             parse_with_programs(

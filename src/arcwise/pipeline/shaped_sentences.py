@@ -7,6 +7,7 @@ that does not belong to its class.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from time import monotonic
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ from arcwise.pipeline.dual_sentences import BRANCHES, BUDGET, STEPS, Effort
 from arcwise.pipeline.sentences import Weights, label_tree, parse_sentences
 from arcwise.search import shaped_tree
 from arcwise.search.eisner import eisner_trees
-from arcwise.search.shaped import ShapeOptions
+from arcwise.search.shaped import ShapeOptions, search_until
 from arcwise.search.shaped_tree import Outcome, shaped_trees
 from arcwise.search.status import FOUND
 from arcwise.trees.shapes import ANY, Shape, has_shape
@@ -52,6 +53,7 @@ def parse_with_shapes(
     bounds: Floats,
     report: NDArray[np.int64],
     matrices: Floats,
+    seconds: float | None = None,
 ) -> None:
     """The best labelled tree of `weights.shape` of every sentence among the arcs that the pruner keeps.
 
@@ -59,7 +61,7 @@ def parse_with_shapes(
     the pruner keeps more arcs, if there is no projective tree among those it keeps: so there is a tree of the class. bounds: filled
     with a proven upper bound on the score of every tree of the class of a sentence, that of the tree itself if it is proved best.
     report: (sentences, REPORT), steps and branches are filled in (`arcwise.pipeline.dual_sentences`). Memory O(n^2) a sentence.
-    Kernels run without the lock.
+    seconds: after which branch and bound gives up on a sentence, with the best tree so far. Kernels run without the lock.
     """
     sizes = np.diff(starts)
     ends = np.cumsum(sizes * sizes)
@@ -74,7 +76,7 @@ def parse_with_shapes(
         words, size = slice(starts[s], starts[s + 1]), sizes[s]
         S = matrices[ends[s] - size * size : ends[s]]
         tree, bounds[s], report[s, BRANCHES], report[s, STEPS] = _search(
-            numbers[words], weights, effort, given_heads[words], given_labels[words], S
+            numbers[words], weights, effort, given_heads[words], given_labels[words], S, seconds
         )
         if tree is None:
             scores[s] = -np.inf
@@ -92,7 +94,8 @@ def wider(weights: Weights, size: int) -> Iterator[Weights]:
 
 
 def _search(
-    numbers: NDArray[np.int32], weights: Weights, effort: Effort, heads: Heads, labels: NDArray[np.int32], S: Floats
+    numbers: NDArray[np.int32], weights: Weights, effort: Effort, heads: Heads, labels: NDArray[np.int32], S: Floats,
+    seconds: float | None,
 ) -> tuple[Heads | None, float, int, int]:  # fmt: skip
     """The best tree of the class of one sentence, None if there is none; a bound; nodes and steps that it took.
 
@@ -110,13 +113,18 @@ def _search(
     else:
         kept[tree[1:] * len(tree) + np.arange(1, len(tree))] = True
         S[~kept] = -np.inf
-    ((code, _, bound, nodes, steps),) = search_class(
-        S, lengths, single_root, weights.shape, effort, tree
-    ).tolist()
+    if seconds is None:
+        found = Outcome(*search_class(S, lengths, single_root, weights.shape, effort, tree)[0].tolist())
+    else:
+        nodes = shaped_effort(effort).nodes
+        options = ShapeOptions(weights.shape, nodes > 0, None, nodes, seconds, effort.paper)
+        found, tree[:] = search_until(
+            S.reshape(len(tree), -1), WHOLE_DIFFERENCE, options, single_root, monotonic() + seconds
+        )
     # Where none was met within the budget, there may be a projective one all the same.
-    if code != FOUND and eisner_trees(S, lengths, single_root, tree)[0] != FOUND:
-        return None, bound, int(nodes), int(steps)
-    return tree, bound, int(nodes), int(steps)
+    if found.code != FOUND and eisner_trees(S, lengths, single_root, tree)[0] != FOUND:
+        return None, found.bound, int(found.nodes), int(found.steps)
+    return tree, found.bound, int(found.nodes), int(found.steps)
 
 
 @kernel

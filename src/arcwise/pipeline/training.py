@@ -5,15 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from arcwise.errors import ArcwiseError, InputError
-from arcwise.pipeline.checkpoint import load_state, save_state
+from arcwise.errors import InputError
+from arcwise.pipeline.checkpoint import State, check_contents, check_state, load_state, save_state
 from arcwise.pipeline.confidence import fit_temperatures
 from arcwise.pipeline.model import save_model
-from arcwise.pipeline.options import Options, Watcher
+from arcwise.pipeline.options import Options, Watcher, refuse_idle
 from arcwise.pipeline.parser import Parser
 from arcwise.pipeline.training_data import TreebankLike, read_training_data
 from arcwise.pipeline.training_run import TrainingRun
 from arcwise.pipeline.tuning import TUNING_EPOCHS, check_tunable, tune
+from arcwise.treebank.writing import check_output
 
 
 def train(
@@ -30,15 +31,16 @@ def train(
 ) -> Parser:
     """Train a parser on a treebank and save it; keeps the epoch with the best LAS on `dev`, the last one without.
 
-    train, dev: a path, "-", an open file, or sentences. options: the fields of `arcwise.pipeline.options.Options`. While it runs,
-    all that is needed to go on is kept beside `output` in a file whose name ends in `.checkpoint`; with `resume` a killed run goes
-    on from there and gives the same model, byte for byte, as an unbroken one. jobs: threads for the taggers. The same seed gives the
-    same bytes, whatever their number.
+    train, dev: a path, "-", an open file, or sentences. options: the fields of `arcwise.pipeline.options.Options`; one that nothing
+    in the run would use is refused. While it runs, all that is needed to go on is kept beside `output` in a file whose name ends in
+    `.checkpoint`; with `resume` a killed run goes on from there and gives the same model, byte for byte, as an unbroken one. jobs:
+    threads for the taggers. The same seed gives the same bytes, whatever their number.
     """
     try:
         chosen = Options(**options)
     except TypeError as error:
-        raise ArcwiseError(f"train: {error}") from None
+        raise InputError(f"train: {error}") from None
+    refuse_idle(chosen, options, dev is not None)
     if output is not None and not Path(output).parent.is_dir():
         raise InputError("no such folder", file=str(Path(output).parent))
     if output is not None and Path(output).is_dir():
@@ -46,16 +48,28 @@ def train(
     if chosen.tune:
         check_tunable(chosen.choices, dev is not None)
     watcher = watcher or Watcher()
-    data = read_training_data(train, dev, chosen, watcher, format=format, skip_bad=skip_bad, jobs=jobs)
-    run = TrainingRun(data, chosen, watcher)
     checkpoint = None if output is None else Path(f"{output}.checkpoint")
+    if output is not None and checkpoint is not None:
+        check_output(output)
+        check_output(checkpoint)
+    resumed = None
     if resume and checkpoint is not None and checkpoint.exists():
-        state = load_state(checkpoint, data.fingerprint, run.check)
-        watcher.note(f"going on after epoch {state.epoch} of the {state.stage}")
-    else:
-        if resume:
-            watcher.note("no checkpoint to go on from: starting anew")
-        state = run.begin()
+        resumed = load_state(checkpoint)
+    elif resume:
+        watcher.note("no checkpoint to go on from: starting anew")
+
+    def check_fingerprint(fingerprint: str) -> None:
+        if resumed is not None and checkpoint is not None:
+            check_state(resumed, checkpoint, fingerprint)
+            watcher.note(_where(resumed))
+
+    data = read_training_data(
+        train, dev, chosen, watcher, format=format, skip_bad=skip_bad, jobs=jobs, check_fingerprint=check_fingerprint
+    )  # fmt: skip
+    run = TrainingRun(data, chosen, watcher)
+    if resumed is not None and checkpoint is not None:
+        check_contents(resumed, checkpoint, run.check)
+    state = run.begin() if resumed is None else resumed
     if chosen.tune and state.tuned is None:
         found = tune(lambda choices: run.try_out(state, choices, TUNING_EPOCHS), run.choices, watcher.note)
         state.tuned = [found.rate, found.penalty]
@@ -74,3 +88,12 @@ def train(
         save_model(model, output)
         Path(f"{output}.checkpoint").unlink(missing_ok=True)
     return Parser(model)
+
+
+def _where(state: State) -> str:
+    """Where a run goes on, for people."""
+    if state.stage == "done":
+        return "going on after the last epoch"
+    if state.epoch == 0:
+        return f"going on before the first epoch of the {state.stage}"
+    return f"going on after epoch {state.epoch} of the {state.stage}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
@@ -18,7 +18,7 @@ import arcwise
 from arcwise.arrays import Arrays
 from arcwise.clusters.files import read_clusters
 from arcwise.clusters.lookup import bits_of_words, cluster_arrays, cluster_table
-from arcwise.errors import ArcwiseError, InputError
+from arcwise.errors import InputError
 from arcwise.evaluation.structure import measure_structure, smallest_class
 from arcwise.features.attributes import collect_keys, vocabulary
 from arcwise.learning.corpus import Corpus, make_corpus, select_sentences, whole_trees
@@ -79,12 +79,16 @@ def read_training_data(
     format: str | None = None,
     skip_bad: bool = False,
     jobs: int = 1,
+    check_fingerprint: Callable[[str], None] = lambda fingerprint: None,
 ) -> TrainingData:
-    """Read both treebanks whole; what is remarkable about them is told to `watcher`, what cannot be used is an InputError."""
+    """Read both treebanks whole; what is remarkable about them is told to `watcher`, what cannot be used is an InputError.
+
+    check_fingerprint: is given the fingerprint of the run as soon as it is known, before anything is learned.
+    """
     note = watcher.note
     blocks = _read(train, "training", format, skip_bad, note)
     if options.choices.optimiser in (EG, BATCH_EG) and any(block.heads.min() < 0 for block in blocks):
-        raise ArcwiseError(
+        raise InputError(
             f"{options.choices.optimiser} needs whole trees, and some HEADs are _: take sgd, adagrad or lbfgs"
         )
     dev_blocks = [] if dev is None else _read(dev, "development", format, skip_bad, note)
@@ -93,6 +97,7 @@ def read_training_data(
 
     clusters = _read_clusters(blocks, options, note)
     fingerprint = _fingerprint((blocks, dev_blocks), clusters, options)
+    check_fingerprint(fingerprint)
     table = cluster_table(clusters)
     blocks, dev_blocks, tokeniser, tagger, tag_accuracy = prepare(
         blocks, dev_blocks, options, watcher, jobs, table

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import inf, isnan, nan
 
-from arcwise.errors import ArcwiseError
+from arcwise.errors import ArcwiseError, InputError
 from arcwise.learning.trainers import USELESS, Choices
 from arcwise.pipeline.options import Note
 
@@ -25,11 +25,11 @@ def _values(choices: Choices) -> str:
 
 
 def check_tunable(choices: Choices, has_dev: bool) -> None:
-    """ArcwiseError if there is nothing to choose, or nothing to choose by."""
+    """InputError if there is nothing to choose, or nothing to choose by."""
     if not _tunable(choices):
-        raise ArcwiseError(f"--tune: the {choices.learner} has neither a step size nor a penalty")
+        raise InputError(f"--tune: the {choices.learner} has neither a step size nor a penalty")
     if not has_dev:
-        raise ArcwiseError("--tune needs a development treebank (--dev) to choose by")
+        raise InputError("--tune needs a development treebank (--dev) to choose by")
 
 
 def tune(measure: Callable[[Choices], float], start: Choices, note: Note) -> Choices:

@@ -54,14 +54,9 @@ class ClimbOptions(NamedTuple):
 
 
 def check_climbing(
-    decoder: str | None, restarts: Any, start: Any, seed: Any, whole_tree: Any, bounded: bool, jobs: int
+    restarts: Any, start: Any, seed: Any, whole_tree: Any, bounded: bool, jobs: int
 ) -> ClimbOptions:
-    """The options, if they are usable, and refused if they are not those of the decoder."""
-    if decoder != CLIMB:
-        given = {"restarts": restarts, "start": start, "whole_tree": whole_tree, "seed": seed}
-        for name, value in given.items():
-            if value is not None:
-                raise InputError(f"{name} with decoder {decoder!r}", expected=f"decoder {CLIMB!r} for it")
+    """The options, if they are usable."""
     if restarts is None:
         restarts = RESTARTS if whole_tree is None else _RESTARTS_WITHOUT_KICKS
     seed = 0 if seed is None else seed

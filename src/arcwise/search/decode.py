@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from arcwise.errors import InputError
+from arcwise.parts.head_automata import HeadAutomata
 from arcwise.parts.matrices import Batch, Matrix, as_batch, as_matrix, place
 from arcwise.search.arborescence import CUTS
 from arcwise.search.chart import CHARTS
@@ -21,6 +22,7 @@ from arcwise.search.eisner import eisner_trees
 from arcwise.search.explain import explain
 from arcwise.search.k_best import Search, k_best_trees
 from arcwise.search.linear_program import check_program_options, lp_parse
+from arcwise.search.options import EISNER, SPANNING_TREE, has_option, refuse_others
 from arcwise.search.part_chart import (
     CLIMB,
     DUAL,
@@ -35,22 +37,29 @@ from arcwise.search.part_chart import (
     part_chart,
 )
 from arcwise.search.part_polytopes import ALL
-from arcwise.search.pieces import in_pieces
+from arcwise.search.pieces import check_jobs, in_pieces
 from arcwise.search.proof import proved
 from arcwise.search.result import Parse
-from arcwise.search.shaped import SHAPED, check_shape, pick_shaped, search_one_shaped, search_shaped
+from arcwise.search.shaped import (
+    BRANCH_AND_BOUND,
+    SHAPED,
+    check_shape,
+    pick_shaped,
+    search_one_shaped,
+    search_shaped,
+)
 from arcwise.search.spanning_tree import spanning_trees
 from arcwise.search.status import FOUND
 from arcwise.search.tree_scores import tree_scores
 from arcwise.search.within_reach import plainly, search_within_reach
-from arcwise.trees.shapes import ANY
+from arcwise.trees.shapes import ANY, Shape
 
 Arcs = Iterable[Arc]
 
 # Every method: its kernel, and whether its trees are projective.
 _METHODS: dict[str, tuple[Search, bool]] = {
-    "spanning-tree": (spanning_trees, False),
-    "eisner": (eisner_trees, True),
+    SPANNING_TREE: (spanning_trees, False),
+    EISNER: (eisner_trees, True),
 }
 _OF_TABLES = {DUAL, CLIMB, *PROGRAMS, *CHARTS} - _METHODS.keys()
 _NONE: tuple[()] = ()
@@ -172,12 +181,15 @@ def decode(
     trace: keep (bound, score of the tree, automata computed anew) of every iteration of dual decomposition in stats["trace"].
     relaxation: in programs, how parts are tied to arcs: "pairs", "sums" or "all" (`arcwise.search.part_polytopes`).
     connected: and how arcs are tied to trees: "cuts", "single-flow" or "multi-flow" (`arcwise.search.arborescence`).
-    seconds: after which a program, or branch and bound, gives up on a matrix; the best tree so far comes with the gap that is left.
+    seconds: after which a program, branch and bound, or a search with constraints gives up on a matrix; the best tree so far comes
+        with the gap that is left.
     restarts: climbing ends when so many runs in a row found no better tree; if not given 20, with a whole_tree 100. start: where runs
         begin, "best-first" (at the first-order best tree, then at trees drawn uniformly), "first-order" (at trees drawn from the
         first-order distribution), "uniform" (at trees drawn uniformly), or for a single run "best", or the heads of a tree.
         whole_tree: a function that takes the heads of a tree and gives what it scores beside its tables. seed: of all that is drawn.
     jobs: threads to share several matrices, or the runs of climbing one, among. The result does not depend on it.
+
+    An option that the search does not have is refused (`arcwise.search.options`).
 
     Raises InputError for unusable scores or constraints, and NoTreeError if no tree is allowed. The same
     input always gives the same tree; among equally good heads the spanning tree prefers the smallest.
@@ -190,6 +202,7 @@ def decode(
     """
     shape = check_shape(block_degree, well_nested, one_inherit)
     scores = at_hand(scores)
+    check_jobs(jobs)
     options = check_options(
         exact,
         ITERATIONS if iterations is None else iterations,
@@ -197,21 +210,28 @@ def decode(
         rule,
         trace,
     )
-    program_options = check_program_options(relaxation, connected, exact, seconds, decoder)
-    if constraints is not _NONE and (not isinstance(constraints, list) or constraints):
+    program_options = check_program_options(relaxation, connected, exact, seconds)
+    climbing = check_climbing(restarts, start, seed, whole_tree, options.exact, jobs)
+    of_parts = is_parts(scores, dual=True)
+    search_name = _name_of_search(scores, of_parts, decoder, projective, shape)
+    constrained = constraints is not _NONE and (not isinstance(constraints, list) or len(constraints) > 0)
+    refuse_others(
+        search_name, options.exact, iterations=iterations, budget=budget, rule=rule, trace=trace, relaxation=relaxation,
+        connected=connected, seconds=None if constrained else seconds, restarts=restarts, start=start, whole_tree=whole_tree,
+        seed=seed,
+    )  # fmt: skip
+    if constrained:
         from arcwise.search.constrained import constrained_parses
 
         oracle: Any = partial(
             decode, projective=projective, single_root=single_root, block_degree=block_degree, well_nested=well_nested,
             one_inherit=one_inherit, decoder=decoder, exact=exact, iterations=iterations, budget=budget, rule=rule, trace=trace,
-            relaxation=relaxation, connected=connected, seconds=seconds, restarts=restarts, start=start, whole_tree=whole_tree,
-            seed=seed,
+            relaxation=relaxation, connected=connected, seconds=seconds if has_option(search_name, "seconds") else None,
+            restarts=restarts, start=start, whole_tree=whole_tree, seed=seed,
         )  # fmt: skip
         return constrained_parses(
             scores, constraints, oracle, required=required, forbidden=forbidden, seconds=seconds, jobs=jobs
         )
-    climbing = check_climbing(decoder, restarts, start, seed, whole_tree, options.exact, jobs)
-    of_parts = is_parts(scores, dual=True)
     if not of_parts and decoder in _OF_TABLES:
         scores, of_parts = as_tables(scores), True
     if of_parts:
@@ -266,6 +286,18 @@ def decode(
     )
 
 
+def _name_of_search(scores: Any, of_parts: bool, decoder: str | None, projective: bool, shape: Shape) -> str:
+    """The search that `decode` takes; of the charts that understand a table, any."""
+    if decoder is not None:
+        return decoder
+    first = scores[0] if of_parts and isinstance(scores, Sequence) else scores
+    if projective and not isinstance(first, HeadAutomata):
+        return EISNER
+    if of_parts:
+        return DUAL
+    return SPANNING_TREE if shape == ANY else BRANCH_AND_BOUND
+
+
 def k_best(
     scores: Any,
     k: int,
@@ -306,11 +338,13 @@ def k_best(
 
 
 def _pick(decoder: str | None, projective: bool) -> tuple[str, Search]:
-    name = decoder or ("eisner" if projective else "spanning-tree")
+    name = decoder or (EISNER if projective else SPANNING_TREE)
     if name not in _METHODS:
         raise InputError(
             f"decoder is {decoder!r}",
-            expected=", ".join(map(repr, [*_METHODS, *SHAPED, *CHARTS, DUAL, CLIMB, *PROGRAMS])),
+            expected=", ".join(
+                map(repr, dict.fromkeys([*_METHODS, *SHAPED, *CHARTS, DUAL, CLIMB, *PROGRAMS]))
+            ),
         )
     search, finds_projective = _METHODS[name]
     if finds_projective != bool(projective):

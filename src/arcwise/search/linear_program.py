@@ -23,7 +23,7 @@ from arcwise.search.arborescence import (
     one_root,
     single_flow,
 )
-from arcwise.search.part_chart import ILP, PRICE, PartChart
+from arcwise.search.part_chart import ILP, PartChart
 from arcwise.search.part_polytopes import ALL, RELAXATIONS, add_parts
 from arcwise.search.program import INFEASIBLE, OPTIMAL, Program
 from arcwise.search.result import Parse
@@ -63,18 +63,11 @@ class Outcome(NamedTuple):
     cuts: int = 0
 
 
-def check_program_options(
-    relaxation: Any, connected: Any, exact: Any, seconds: Any, decoder: Any = None
-) -> ProgramOptions:
+def check_program_options(relaxation: Any, connected: Any, exact: Any, seconds: Any) -> ProgramOptions:
     """The options, if they are usable. seconds: None for no limit."""
     for name, found, known in (("relaxation", relaxation, RELAXATIONS), ("connected", connected, CONNECTED)):
         if found not in known:
             raise InputError(f"{name} is {found!r}", expected=" or ".join(map(repr, known)))
-    if decoder == PRICE and (relaxation, connected) != (ALL, CUTS):
-        raise InputError(
-            f"decoder {PRICE!r} with relaxation {relaxation!r}, connected by {connected!r}",
-            expected=f"{ALL!r} and {CUTS!r} for it",
-        )
     limit = np.inf if seconds is None else seconds
     if not isinstance(limit, int | float | np.integer | np.floating) or not limit >= 0:
         raise InputError(f"seconds is {seconds!r}", expected="a number, 0 or more")

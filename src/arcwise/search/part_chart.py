@@ -37,6 +37,7 @@ _SUMMANDS = 16  # more tables than this never go to one array
 MOST_BYTES = 2 << 30  # that a chart may take
 # Bytes of a cell, with its item, its score and what is found of it, and of a pair of arcs from one head.
 _CELL, _PAIR = 56, 24
+_COUNT = 8  # of a pair in the graph alone
 _EDGE, _NODE = 24, 56  # of an edge of an automaton, with the table it is made from, and of a node
 _ENTRY = 800  # of a number in a program, at most, when it is solved
 DUAL, CLIMB = "dual", "climb"
@@ -370,6 +371,8 @@ def _check_memory(
         if kind.siblings == 2:
             edges = edges + pairs + pairs * np.maximum(np.maximum(left, out - left) - 2, 0) // 3
         size = int((upper * (nodes * _NODE + edges * _EDGE)).sum())
+        if kind.siblings == 0:  # arcs alone have no automata
+            size = len(head) * _NODE + int(pairs.sum()) * _COUNT
     if states > 0:
         size = int(pairs.sum()) * _PAIR + len(head) * states * (2 * _NODE + (states + 2) * _EDGE)
     if method in PROGRAMS:

@@ -148,9 +148,7 @@ def _search_class(
     while True:
         unit = unit_of([given])
         difference, exact = least_difference(unit, size * size)
-        outcome, heads = _search_in_unit(
-            np.ldexp(given, unit.shift), difference, options, single_root, deadline
-        )
+        outcome, heads = search_until(np.ldexp(given, unit.shift), difference, options, single_root, deadline)
         bound = unscaled_bound(outcome.bound, unit.shift)
         if outcome.code == NO_SHAPE:
             if found is not None:  # the budget ended
@@ -180,7 +178,7 @@ def _search_class(
         given[read] = np.where(gone, -np.inf, given[read])
 
 
-def _search_in_unit(
+def search_until(
     S: Matrix, difference: float, options: ShapeOptions, single_root: bool, deadline: float
 ) -> tuple[Outcome, Heads]:
     """What branch and bound, or the relaxation, finds among scores below 1 in size, a few nodes at a time: so it can be interrupted,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from arcwise.arrays import Array, Arrays, checked, powers_of_two
 from arcwise.errors import InputError
-from arcwise.text.characters import SPACE, characters
+from arcwise.text.characters import SPACE, SYMBOL, characters
 from arcwise.text.contractions import CONTRACTION_FORMAT, contractions, find_contractions, learn_contractions
 from arcwise.text.lines import PARAGRAPH, Split, line_breaks
 from arcwise.text.rules import rule_tokens
@@ -53,8 +53,8 @@ class Analysis(NamedTuple):
 class Tokeniser:
     r"""Finds tokens, sentences and the words of contractions: by general rules, and by what was learned from a treebank.
 
-    The text is recovered exactly from the output (`original_text`), unless it is nothing but white space. A sentence has at most
-    1,000 tokens and 65,536 characters, a token at most 1,000 characters; what is longer is cut, a sentence where its end is most
+    The text is recovered exactly from the output (`original_text`), unless it is nothing but white space and NUL. A sentence has at
+    most 1,000 tokens and 65,536 characters, a token at most 1,000 characters; what is longer is cut, a sentence where its end is most
     probable. Of more than 65,536 white-space characters in a row the rest may be lost.
 
     >>> print(Tokeniser.general().tokenise("It's 3.50 (e.g.)! No").decode().expandtabs(6))
@@ -180,8 +180,25 @@ class Tokeniser:
                 size += len(data) - start
             offset += stop
             buffer = buffer[stop:]
+        if number == 1 and spaces and any(map(_leaves_a_trace, lead)):
+            yield self._invisible(lead, offsets, paragraph)
         if size:
             yield b"".join(pending)
+
+    def _invisible(self, text: str, offsets: bool, paragraph: bool) -> bytes:
+        """A text of characters that nobody sees, which would be white space beside others: here they are the words."""
+        seen = np.array([_leaves_a_trace(character) for character in text])
+        classes = np.where(seen, SYMBOL, SPACE).astype(np.uint8)
+        starts = np.flatnonzero(seen & ~np.concatenate([[False], seen[:-1]]))
+        stops = np.flatnonzero(seen & ~np.concatenate([seen[1:], [False]])) + 1
+        ends = np.zeros(len(starts), np.uint8)
+        ends[-1] = 1
+        none = np.full(len(starts), -1, np.int32)
+        codes = _codes(text)
+        data, _ = write_sentences(
+            codes[:0], codes, classes, starts, stops, ends, none, self._rules, True, offsets, paragraph, 0, 1
+        )
+        return data.tobytes()
 
     def analyse(self, text: str, split: Split = "text") -> Analysis:
         """The tokens and sentences of a text, all at once. O(characters)."""
@@ -214,6 +231,11 @@ class Tokeniser:
         else:
             contracted = np.full(tokens, -1, np.int32)
         return Analysis(codes, classes, starts, stops, ends, contracted)
+
+
+def _leaves_a_trace(character: str) -> bool:
+    """Whether a character can be a word, if there is no other: all but white space, and NUL, which no file may hold."""
+    return character != "\0" and not character.isspace()
 
 
 def _codes(text: str) -> NDArray[np.int32]:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import lzma
 import os
-import secrets
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import BinaryIO, cast
 
 import zstandard
 
 from arcwise.errors import InputError
+from arcwise.temporary import temporary_beside
 from arcwise.treebank.sentence import Sentence
 from arcwise.treebank.sources import PathLike, describe
 
@@ -33,33 +34,30 @@ def open_output(
 ) -> Iterator[BinaryIO]:
     """A binary file to write to that appears under its name only when all is written.
 
-    The bytes go to a temporary file beside the target, which replaces it when the block ends; on any error it
+    The bytes go to a temporary file beside the target (`arcwise.temporary`), which replaces it when the block ends; on any error it
     is removed and the target stays as it was. With `compress`, `.gz`, `.xz` and `.zst` do. The permissions are those of
-    a plain open. "-" is standard output; it and whatever is not a regular file (a device, a pipe) is written
-    to directly.
+    a plain open. "-" is standard output; it and whatever is not a regular file (a device, a pipe) is written to directly. An error
+    of writing names the file.
 
     interrupted: what was written so far is good as it is. If the user stops the program, it is kept, under its name, or with
     `.partial` added if there is such a file already, and this is told where.
     """
     if str(path) == "-":
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
+        with naming_errors("standard output"):
+            yield sys.stdout.buffer
+            sys.stdout.buffer.flush()
         return
-    temporary = None
-    try:
-        target = Path(os.path.realpath(path))
-        mode = target.stat().st_mode if target.exists() else None
-        if mode is not None and (not stat.S_ISREG(mode) or not os.access(target, os.W_OK)):
-            file = open(target, "wb")  # noqa: SIM115
-        else:
-            temporary = target.with_name(f".{target.name[:200]}.{secrets.token_hex(4)}.tmp")
-            file = open(temporary, "xb")  # noqa: SIM115
-            if mode is not None:
-                os.chmod(temporary, stat.S_IMODE(mode))
-    except (OSError, ValueError) as error:
-        raise InputError(f"cannot write it: {describe(error)}", file=str(path)) from None
-    stop: BaseException | None = None
-    try:
+    with ExitStack() as opened, naming_errors(str(path)):
+        with _refused(path):
+            target, mode = _target(path)
+            temporary = None
+            if mode is None or _is_replaceable(target, mode):
+                temporary, file = opened.enter_context(temporary_beside(target))
+                if mode is not None:
+                    os.chmod(temporary, stat.S_IMODE(mode))
+            else:
+                file = opened.enter_context(open(target, "wb"))
+        stop: BaseException | None = None
         with file, _COMPRESSORS.get(target.suffix if compress else "", nullcontext)(file) as output:
             try:
                 yield output
@@ -74,9 +72,50 @@ def open_output(
         if stop is not None and interrupted is not None:
             interrupted(target)
             raise stop
-    except BaseException:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)
+
+
+def check_output(path: PathLike) -> None:
+    """InputError, if `open_output` could not write there now. What killed runs left beside the file is removed."""
+    if str(path) == "-":
+        return
+    with _refused(path):
+        target, mode = _target(path)
+        if mode is None or _is_replaceable(target, mode):
+            with temporary_beside(target):
+                pass
+        elif stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        elif not os.access(target, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+
+def _target(path: PathLike) -> tuple[Path, int | None]:
+    """The file that is meant, and its mode if there is one."""
+    target = Path(os.path.realpath(path))
+    return target, target.stat().st_mode if target.exists() else None
+
+
+def _is_replaceable(target: Path, mode: int) -> bool:
+    return stat.S_ISREG(mode) and os.access(target, os.W_OK)
+
+
+@contextmanager
+def _refused(path: PathLike) -> Iterator[None]:
+    """What keeps a file from being opened, as an InputError."""
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot write it: {describe(error)}", file=str(path)) from None
+
+
+@contextmanager
+def naming_errors(path: str) -> Iterator[None]:
+    """Errors of writing, like a full disk, name the file."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            error.filename = path
         raise
 
 
