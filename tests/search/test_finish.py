@@ -13,6 +13,7 @@ from arcwise.search.dual_decomposition import (
     Problem,
     Steps,
     descend,
+    find_live,
     make_state,
     make_vertices,
 )
@@ -75,9 +76,10 @@ def searches(kind, count, projective=False):
             numbers = np.zeros((n + 1, n + 1), np.int32)
             numbers[graph.head[1:], graph.modifier[1:]] = np.arange(1, len(graph.head))
             trees[:, 1:] = numbers[case.trees[:, 1:], np.arange(1, n + 1)]
+        alive = np.ones(len(graph.head), bool)
         problem = Problem(
             graph, automata, parts.kind.complete > 0, make_tree_search(n, single_root, projective),
-            np.ones(len(graph.head), bool), _SLACK, make_vertices(graph), 1 << 62,
+            alive, _SLACK, make_vertices(graph), 1 << 62, find_live(graph, alive),
         )  # fmt: skip
         yield Search(problem, trees[of_trees > -np.inf], of_trees[of_trees > -np.inf])
 

@@ -22,6 +22,7 @@ from arcwise.search.dual_decomposition import (
     State,
     Steps,
     descend,
+    find_live,
     make_state,
     make_vertices,
 )
@@ -94,7 +95,9 @@ def begin(
         u[b] = BETA * own[b] if alive[b] else 0.0
     vertices = make_vertices(graph)
     own_trees = for_words(trees, len(vertices) - 2)
-    problem = Problem(graph, automata, grand, own_trees, alive, slack, vertices, budget)
+    problem = Problem(
+        graph, automata, grand, own_trees, alive, slack, vertices, budget, find_live(graph, alive)
+    )
     nothing = np.zeros(len(problem.vertices) - 1, np.int32)
     return problem, make_state(problem, u, np.zeros(arcs), -np.inf, nothing, np.zeros(1, np.int64))
 

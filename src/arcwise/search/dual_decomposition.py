@@ -33,11 +33,19 @@ LEFT, RIGHT, UP = 1, 2, 4  # what of an automaton has changed
 _ROUNDING = 1e-9  # of values, by which an option must be worse than another to be left out: more than sums may be off by
 
 
+class Live(NamedTuple):
+    """The arcs that a tree may have, and the words above and below each."""
+
+    arc: Ints
+    head: Ints
+    modifier: Ints
+
+
 class Problem(NamedTuple):
     """A sentence to search. grand: whether automata fix the arc into their word. alive: arcs that a tree may have; alive[0] is True.
 
     slack: a tree that is better than another by no more than this counts as no better. vertices: those of word i are vertices[i] ..
-    vertices[i + 1] - 1. budget: of work, after which the search gives up.
+    vertices[i + 1] - 1. budget: of work, after which the search gives up. live: the arcs alive.
     """
 
     graph: Graph
@@ -48,6 +56,7 @@ class Problem(NamedTuple):
     slack: float
     vertices: Ints
     budget: int
+    live: Live
 
 
 class State(NamedTuple):
@@ -121,6 +130,16 @@ def make_vertices(graph: Graph) -> Ints:
 
 
 @kernel
+def find_live(graph: Graph, alive: Flags) -> Live:
+    """The arcs that are flagged, but for arc 0."""
+    arc = np.flatnonzero(alive[1:]).astype(np.int32) + np.int32(1)
+    head, modifier = np.empty_like(arc), np.empty_like(arc)
+    for k in range(len(arc)):
+        head[k], modifier[k] = graph.position[graph.head[arc[k]]], graph.position[graph.modifier[arc[k]]]
+    return Live(arc, head, modifier)
+
+
+@kernel
 def make_state(
     problem: Problem, u: Floats, v: Floats, incumbent: float, best_tree: Ints, work: Numbers
 ) -> State:
@@ -149,20 +168,18 @@ def find_tree(problem: Problem, state: State) -> tuple[float, float]:
     """The best tree y under u + v: its value, or a bound on it, -inf if there is none; and how far it is from the class of trees that
     is searched for (`arcwise.search.tree_search.row_slopes`). O(n^2), or O(n^3) if projective.
     """
-    graph, S = problem.graph, state.S
-    arcs = len(graph.head)
-    state.work[0] += arcs + tree_work(problem)
-    for b in range(1, arcs):
-        S[graph.position[graph.head[b]], graph.position[graph.modifier[b]]] = -np.inf
-    for b in range(1, arcs):
-        if problem.alive[b]:
-            h, m = graph.position[graph.head[b]], graph.position[graph.modifier[b]]
-            S[h, m] = max(S[h, m], state.u[b] + state.v[b])
+    graph, S, (arc, head, modifier) = problem.graph, state.S, problem.live
+    state.work[0] += len(arc) + tree_work(problem)
+    for k in range(len(arc)):
+        S[head[k], modifier[k]] = -np.inf
+    for k in range(len(arc)):
+        h, m = head[k], modifier[k]
+        S[h, m] = max(S[h, m], state.u[arc[k]] + state.v[arc[k]])
     value: float = bounded_heads(S, problem.trees, state.heads)
     away: float = row_slopes(S, problem.trees, state.heads) if value > -np.inf else 0.0
-    for b in range(1, arcs if value > -np.inf else 0):
-        h, m = graph.position[graph.head[b]], graph.position[graph.modifier[b]]
-        if state.heads[m] != h or not problem.alive[b] or state.u[b] + state.v[b] != S[h, m]:
+    for k in range(len(arc) if value > -np.inf else 0):
+        b, h, m = arc[k], head[k], modifier[k]
+        if state.heads[m] != h or state.u[b] + state.v[b] != S[h, m]:
             continue
         S[h, m] = np.inf  # taken: no other arc between the two
         old = state.tree[m]
@@ -278,8 +295,8 @@ def descend(problem: Problem, state: State, steps: Steps, votes: Ints, trace: Fl
     and step, 1 for y, z and up each that has it; empty if nobody asks. trace: (steps, 3) filled with bound, score of the tree and the
     number of automata computed anew, or (0, 3).
     """
-    graph = problem.graph
-    arcs = len(graph.head)
+    graph, (arc, head, modifier) = problem.graph, problem.live
+    apart_at = np.empty(len(arc), np.int32)
     delta, rises, last = 0.0, 0, np.inf
     share, since = steps.polyak, 0
     recomputed = 0
@@ -303,10 +320,13 @@ def descend(problem: Problem, state: State, steps: Steps, votes: Ints, trace: Fl
             state.at[0][:], state.at[1][:] = state.u, state.v
             keep_rows(problem.trees, False)
             since = 0
-        for b in range(1, arcs):
-            apart += state.z[b] != state.y[b]
-            if problem.grand:
-                apart += state.up[b] != state.y[b]
+        different = 0
+        for j in range(len(arc)):
+            b = arc[j]
+            unlike, above = state.z[b] != state.y[b], problem.grand and state.up[b] != state.y[b]
+            apart += np.int64(unlike) + np.int64(above)
+            apart_at[different] = j
+            different += unlike or above
         if apart == 0:
             state.least[0] = min(bound, score)
             return Outcome(AGREED, k + 1, recomputed)
@@ -320,16 +340,16 @@ def descend(problem: Problem, state: State, steps: Steps, votes: Ints, trace: Fl
             length = share * (bound - max(state.incumbent[0], bound - abs(bound) - 1.0)) / apart
         else:
             if k == 0:
-                delta = bound - score if score > -np.inf else (abs(bound) + 1.0) / arcs
+                delta = bound - score if score > -np.inf else (abs(bound) + 1.0) / len(graph.head)
             rises += bound > last
             last = bound
             length = delta / (1.0 + rises)
         move_rows(problem.trees, length)
-        for b in range(1, arcs):
+        for j in apart_at[:different]:
+            b, i = arc[j], head[j]
             y, z = state.y[b], state.z[b]
             if z != y:
-                h, right = graph.head[b], b >= graph.right[graph.head[b]]
-                i = graph.position[h]
+                right = b >= graph.right[graph.head[b]]
                 state.u[b] += length if z else -length
                 state.stale[i] |= RIGHT if right else LEFT
                 state.changes[2 * i + right] += 1
@@ -337,8 +357,8 @@ def descend(problem: Problem, state: State, steps: Steps, votes: Ints, trace: Fl
                     state.fallen[i] += length
             if problem.grand and state.up[b] != y:
                 state.v[b] += length if state.up[b] else -length
-                state.stale[graph.position[graph.modifier[b]]] |= UP
+                state.stale[modifier[j]] |= UP
         if len(votes) > 0:
-            for b in range(1, arcs):
+            for b in arc:
                 votes[b] += 2 * np.int32(state.y[b]) + np.int32(state.z[b]) + np.int32(state.up[b])
     return Outcome(STOPPED, steps.most, recomputed)

@@ -22,6 +22,7 @@ from arcwise.search.dual_decomposition import (
     State,
     Steps,
     descend,
+    find_live,
     find_modifiers,
     find_tree,
     forget,
@@ -324,6 +325,7 @@ def finish(problem: Problem, state: State, each: Rounds) -> Finished:
             problem.slack,
             problem.vertices,
             problem.budget,
+            find_live(problem.graph, here),
         )
         state.work[0] += len(automata.source)
         below = make_state(part, u[top], v[top], state.incumbent[0], state.best_tree, state.work)
