@@ -286,8 +286,8 @@ class Model:
     arcs, labels and parts, and of final; `tensor_heads`, `tensor_modifiers` int8 (2^tensor_bits, rank) and
     `tensor_distances` float32, if there is a tensor; those of `arcwise.clusters.lookup`, if there are word
     clusters. tokeniser, tagger: what comes before the parser, None if these were not learned.
-    temperature, label_temperature: by which scores of trees and of labels become probabilities; the latter is None if it was not
-    fitted.
+    temperature, label_temperature, doubt: by which scores of trees and of labels become probabilities
+    (`arcwise.pipeline.confidence`); the second is None if it was not fitted.
     """
 
     settings: Settings
@@ -299,6 +299,7 @@ class Model:
     tagger: Tagger | None = None
     temperature: float = 1.0
     label_temperature: float | None = None
+    doubt: float = 0.0
 
     def weights(self) -> Weights:
         """What the parsing kernel reads."""
@@ -483,6 +484,7 @@ def save_model(model: Model, path: str | Path) -> None:
         "facts": model.facts,
         "temperature": model.temperature,
         "label_temperature": model.label_temperature,
+        "doubt": model.doubt,
     }
     arrays = dict(model.arrays)
     if model.tokeniser is not None:
@@ -509,6 +511,7 @@ def load_model(path: str | Path) -> Model:
             facts=dict(header["facts"]),
             temperature=float(header["temperature"]),
             label_temperature=None if label_temperature is None else float(label_temperature),
+            doubt=float(header.get("doubt", 0.0)),
             tokeniser=tokeniser and Tokeniser.from_arrays(named(arrays, _TOKENISER), tokeniser),
             tagger=tagger and Tagger(named(arrays, _TAGGER), tagger, cluster_table(arrays)),
         )
@@ -559,6 +562,8 @@ def _check(model: Model) -> None:
     for temperature in (model.temperature, model.label_temperature):
         if temperature is not None and not 0 < temperature < np.inf:
             raise ValueError(f"a temperature is {temperature}, expected a positive number")
+    if not 0 <= model.doubt < 1:
+        raise ValueError(f"a doubt is {model.doubt}, expected a share")
     scales = np.concatenate(
         [model.arrays["scales"], model.arrays["far_scale"] if settings.search == FULL else []]
     )
