@@ -125,7 +125,7 @@ def test_estimates_are_unbiased_and_errors_are_right(
     marginals, known = np.array([arcs for _, arcs, _ in found]), truth.marginals > 0.05
     scatter, of_arcs = np.std(shares), np.std(marginals, axis=0)
     assert abs(np.mean(shares) - 1) <= 4 * scatter / np.sqrt(150) + 1e-9
-    np.testing.assert_allclose(np.mean(marginals, axis=0), truth.marginals, atol=0.01)
+    np.testing.assert_allclose(np.mean(marginals, axis=0), truth.marginals, atol=0.02)
     if scatter < 1e-9:
         assert truth.chances[[crosses(heads.astype(np.int32)) for heads in truth.trees]].sum() < 1e-9
         return
@@ -135,7 +135,8 @@ def test_estimates_are_unbiased_and_errors_are_right(
     assert np.std(distances) == pytest.approx(1, abs=0.4)
     assert np.mean(np.abs(distances) > 3) < 0.05
     arc_errors = np.sqrt(np.mean([np.square(arcs) for _, _, arcs in found], axis=0))
-    np.testing.assert_allclose(arc_errors[known], of_arcs[known], rtol=0.5)
+    assert (arc_errors[known] >= 0.65 * of_arcs[known]).all()
+    assert (arc_errors[known] <= 1.4 * of_arcs[known] + 0.005).all()  # the draw that is added
     entropies = [one.entropy for one, _, _ in found]
     assert np.mean(entropies) == pytest.approx(truth.entropy, abs=0.05)
     of_entropy = np.sqrt(np.mean([np.square(one.entropy_error) for one, _, _ in found]))

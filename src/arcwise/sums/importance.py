@@ -13,9 +13,10 @@ few trees, all that cross are atoms.
 One draw in _FLAT_EVERY is from a flatter distribution, and q is the mixture of both (Hesterberg, 1995): trees that the proposal
 takes for far less likely than they are do not weigh without bounds.
 
-Standard errors are those of ratios of means (the delta method). Where few draws count, these are too few to show how they vary: the
-sum of their squares is taken to be at least what it would be if the proposal were perfect for the trees that count, whose
-probability under it is known exactly. And the next draw may have any arc: one draw of the mean weight is added to the squares.
+Standard errors are those of ratios of means (the delta method). Few draws may count, too few to show how they vary. So to the
+squares of their weights is added what is missing: one draw more of the mean weight, for it may have any arc, and as many as fewer
+than expected count. How many are expected is known, as is the probability under the proposal of the trees that count. If none does,
+the proposal is taken to be perfect for them.
 """
 
 from __future__ import annotations
@@ -164,11 +165,13 @@ def sum_by_samples(
     # Standard errors: of every mean of weights times what the arc's probability, 1 or the score differ by.
     unseen = np.zeros(STRATA)
     for stratum in range(STRATA):
-        met = drawn.left[stratum] * samples
-        if met > 0.0:
-            unseen[stratum] = (
-                max(0.0, met * total * total - squares[stratum, 0]) + (once[stratum, 0] / met) ** 2
-            )
+        expected_draws, met = drawn.left[stratum] * samples, 0
+        for t in range(samples):
+            met += drawn.logs[stratum, t] > -np.inf
+        if met > 0:
+            unseen[stratum] = (1.0 + max(0.0, expected_draws - met)) * (once[stratum, 0] / met) ** 2
+        else:
+            unseen[stratum] = expected_draws * total * total
     for b in range(1, count):
         p = min(with_arc[b] / total, 1.0)
         variance = 0.0
