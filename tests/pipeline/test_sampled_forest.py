@@ -64,7 +64,7 @@ def with_heads(words: list[str], trees: np.ndarray) -> Block:
 @pytest.mark.parametrize("single_root", [True, False])
 @pytest.mark.parametrize("search", ["dual-grandchild", "dual-third"])
 def test_probabilities_are_near_those_of_all_trees(search: str, single_root: bool, doubt: float) -> None:
-    parser = parser_of(search, single_root, doubt)
+    parser = parser_of(search, single_root, doubt, 5.0)
     block = block_of(
         b"".join(
             b"".join(
@@ -78,13 +78,14 @@ def test_probabilities_are_near_those_of_all_trees(search: str, single_root: boo
     assert len(block) > 5
     trees = parser.parse_block(block, confidence=True)
     heads_of_trees, _, arcs, errors, arc_errors = of_trees(trees, block)
+    differences: list[np.ndarray] = []
     distances, sampled = [], 0
     for s, sentence in enumerate(block):
         words = slice(*block.words[s : s + 2].tolist())
         every = all_trees(len(sentence), single_root)
         scores = parser.parse_block(with_heads(sentence.forms[1:], every), keep=True).scores
         chances = np.zeros(len(every))
-        for share, temperature in ((1 - doubt, 1.0), (doubt, 4.0)):
+        for share, temperature in ((1 - doubt, 5.0), (doubt, 20.0)):
             weights = np.exp((scores - scores.max()) / temperature)
             chances += share * weights / weights.sum()
         found = (every[:, 1:] == trees.heads[words]).all(axis=1)
@@ -96,11 +97,13 @@ def test_probabilities_are_near_those_of_all_trees(search: str, single_root: boo
             chances[every[:, m] == head].sum() for m, head in enumerate(trees.heads[words].tolist(), 1)
         ]
         assert heads_of_trees[s] == pytest.approx(chances[found][0], abs=6 * errors[s] + 1e-9)
-        np.testing.assert_allclose(arcs[words], expected, atol=0.15)
-        distances.append((arcs[words] - expected) / (arc_errors[words] + 1e-9))
+        np.testing.assert_allclose(arcs[words], expected, atol=0.3)
         sampled += errors[s] > 0
+        differences.append(arcs[words] - expected)
+        distances.append(differences[-1] / (arc_errors[words] + 1e-9))
     assert sampled > 0
-    assert np.quantile(np.abs(np.concatenate(distances)), 0.9) < 3
+    assert abs(np.mean(np.concatenate(differences))) < 0.03
+    assert np.quantile(np.abs(np.concatenate(distances)), 0.9) < 2.5  # of a normal distribution 1.64
 
 
 @pytest.mark.parametrize("search", SEARCHES)
