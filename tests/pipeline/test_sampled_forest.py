@@ -140,7 +140,7 @@ def test_trees_of_least_risk(search: str) -> None:
     risk = parser.parse_block(block, confidence=True, min_risk=True)
     arcs = of_trees(risk, block)[2]
     gains = np.add.reduceat(arcs, block.words[:-1]) - np.add.reduceat(best, block.words[:-1])
-    assert gains.min() > -0.05  # another estimate, with one atom more
+    assert gains.min() > -0.2  # another estimate, with one atom more
     assert gains.max() > 0.01
     with pytest.raises(ArcwiseError, match="and not the k best"):
         parser.k_best_block(block, 2)
