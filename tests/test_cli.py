@@ -21,7 +21,7 @@ from tests.pipeline.models import quick
 
 DATA = Path(__file__).parent / "data"
 COMMANDS = [
-    *("parse", "train", "evaluate", "analyze", "decode", "cluster"),
+    *("parse", "train", "calibrate", "evaluate", "analyze", "decode", "cluster"),
     *("bench", "experiment", "plot", "warmup"),
 ]
 

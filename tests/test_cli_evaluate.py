@@ -113,6 +113,8 @@ def sure(files: list[str]) -> str:
 def test_calibration_as_text(files: list[str], sure: str) -> None:
     lines = run(files[0], sure, "--calibration").output.splitlines()
     rows = {tuple(line.split()[:2]): line.split()[2:] for line in lines if line}
+    last = next(k for k, line in enumerate(lines) if "heads with labels by their" in line)
+    both = {tuple(line.split()[:2]): line.split()[2:] for line in lines[last : last + 13] if line}
     loss = f"{-(2 * log(0.95) + log(0.05)) / 3:.4f}"
     brier = f"{(2 * 0.05**2 + 0.95**2) / 3:.4f}"
     assert rows["heads", "subtypes"] == [
@@ -129,8 +131,8 @@ def test_calibration_as_text(files: list[str], sure: str) -> None:
     ]
     assert rows["labels", "subtypes"][:5] == ["75.00", "100.00", "-25.00", "25.00", "25.00"]
     assert rows["both", "subtypes"][-3:] == ["60", "0", "0"]
-    assert rows["0.9-1", "subtypes"] == ["0"]  # of both
-    assert rows["0.7-0.8", "subtypes"] == ["71.25", "66.67", "4.58", "60"]
+    assert both["0.9-1", "subtypes"] == ["0"]
+    assert both["0.7-0.8", "subtypes"] == ["71.25", "66.67", "4.58", "60"]
     # What each means stands beside the tables, and the scores are still there.
     assert any(line.startswith("labels: LabelProb") and "given the tree" in line for line in lines)
     assert rows["LAS", "UD"][:3] == ["66.67", "66.67", "66.67"]
@@ -138,11 +140,13 @@ def test_calibration_as_text(files: list[str], sure: str) -> None:
 
 def test_calibration_of_two_systems_as_json(files: list[str], sure: str) -> None:
     report = json.loads(run(files[0], sure, sure, "--calibration", "--format", "json").output)
-    assert set(report["probabilities"]) == {"heads", "labels", "both"}
+    assert set(report["probabilities"]) == {"heads", "labels", "both", "trees"}
     names = [table["table"] for table in report["tables"]]
-    assert names[4:8] == ["calibration", "heads_reliability", "labels_reliability", "both_reliability"]
-    assert names[8:-1] == names[:8]
-    heads, labels, both = report["tables"][4]["rows"]
+    kinds = ["heads", "labels", "both", "trees"]
+    assert names[4:9] == ["calibration", *(f"{kind}_reliability" for kind in kinds)]
+    assert names[9:-1] == names[:9]
+    heads, labels, both, trees = report["tables"][4]["rows"]
+    assert (trees["words"], trees["unknown"], trees["ece"]) == (0, 20, None)
     assert heads["ece"] == pytest.approx(0.95 - 2 / 3)
     assert (labels["words"], labels["accuracy"]) == (40, 1)
     assert both["confidence"] == pytest.approx(0.95 * 0.75)
@@ -189,7 +193,9 @@ def test_what_parse_writes_can_be_measured(tmp_path: Path) -> None:
     assert CliRunner().invoke(arcwise_command, arguments).exit_code == 0
     report = json.loads(run(gold, parsed, "--calibration", "--format", "json").stdout)
     scores = {(row["metric"], row["convention"]): row for row in report["tables"][0]["rows"]}
-    heads, labels, both = report["tables"][4]["rows"]
+    heads, labels, both, trees = report["tables"][4]["rows"]
+    assert trees["words"] == len(data_blocks("dev.conllu")[0])
+    assert trees["accuracy"] == scores["LEM", "subtypes"]["f1"]
     assert heads["accuracy"] == scores["UAS", "subtypes"]["f1"]
     assert labels["words"] == scores["UAS", "subtypes"]["correct"]
     assert both["accuracy"] == scores["LAS", "subtypes"]["f1"]

@@ -83,7 +83,7 @@ def test_confidences_are_those_of_the_parser(parse, model):
     for sentence, expected in zip(written, parsed, strict=True):
         found = [float(misc.partition("ArcProb=")[2][:6]) for misc in sentence.misc[1:]]
         assert expected.confidences is not None
-        assert found == pytest.approx(expected.confidences[1:].tolist(), abs=5.1e-5)
+        assert found == pytest.approx(expected.confidences[1:].tolist(), abs=1.01e-4)
 
 
 def test_raw_text(parse, model):
@@ -111,7 +111,7 @@ def test_json(parse):
         for word, misc in zip(found["words"], sentence.misc[1:], strict=True):
             assert list(word)[-3:] == ["deprel", "arc_prob", "label_prob"]
             written = [float(entry.partition("=")[2]) for entry in misc.split("|")[-2:]]
-            assert written == pytest.approx([word["arc_prob"], word["label_prob"]], abs=5.1e-5)
+            assert written == pytest.approx([word["arc_prob"], word["label_prob"]], abs=1.01e-4)
     (found,) = (
         json.loads(line) for line in parse("--text", "Go on!", "--nbest", 1, "-f", "json")[1].splitlines()
     )
@@ -135,10 +135,11 @@ def test_n_best_trees_begin_with_the_best(parse, monkeypatch):
     assert "\n".join(kept) == plain
     assert len(sentences) > 2.5 * len(firsts)
     scores = re.findall(r"# rank = (\d+)\n# tree_score = (.+)\n# tree_prob = (.+)\n", out)
-    for (_, before, likelier), (rank, score, probability) in pairwise(scores):
-        if rank != "1":
-            assert float(before) >= float(score)
-            assert float(likelier) >= float(probability)
+    together = 0.0
+    for (_, before, _), (rank, score, probability) in pairwise([("0", "inf", "0"), *scores]):
+        together = float(probability) + (together if rank != "1" else 0.0)
+        assert together <= 1
+        assert rank == "1" or float(before) >= float(score)
 
 
 def test_fewer_trees_than_asked_for(parse):
@@ -147,7 +148,7 @@ def test_fewer_trees_than_asked_for(parse):
     trees = re.findall(r"# rank = (\d+)\n.*\n# tree_prob = (.*)\n", out)
     assert [int(rank) for rank, _ in trees] == list(range(1, len(trees) + 1))
     assert len(trees) in range(2, 10)
-    assert sum(float(probability) for _, probability in trees) == pytest.approx(1, abs=1e-5)
+    assert 0 < sum(float(probability) for _, probability in trees) <= 1  # with other labels there are more
     assert err.startswith("parsed 1 sentence, 3 words in")
 
 
@@ -171,7 +172,8 @@ def test_kept_arcs_are_certain(parse, tmp_path):
         assert status == 0
         last = list(read_string(out))[-1]
         assert all("ArcProb=1.0000|LabelProb=1.0000" in misc for misc in last.misc[1:])
-        assert "# tree_prob = 1" in last.comments
+        (certain,) = (float(comment.split()[-1]) for comment in last.comments if "tree_prob" in comment)
+        assert certain >= 0.999999
         assert "ArcProb=0." in out
 
 

@@ -27,6 +27,7 @@ _HOMES = {
     "cluster": "arcwise.clusters.clustering",
     "decode": "arcwise.search.decode",
     "entropy": "arcwise.sums.front",
+    "estimate": "arcwise.sums.estimates",
     "expected_score": "arcwise.sums.front",
     "k_best": "arcwise.search.decode",
     "load": "arcwise.pipeline.parser",
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
     from arcwise.search.decode import decode as decode
     from arcwise.search.decode import k_best as k_best
     from arcwise.search.result import Parse as Parse
+    from arcwise.sums.estimates import estimate as estimate
     from arcwise.sums.front import entropy as entropy
     from arcwise.sums.front import expected_score as expected_score
     from arcwise.sums.front import log_partition as log_partition

@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 
 from arcwise.errors import InputError
 from arcwise.evaluation.attachment import attachment_scores
-from arcwise.evaluation.calibration import attachment_calibrations, calibration, read_confidences
+from arcwise.evaluation.calibration import (
+    attachment_calibrations,
+    calibration,
+    compare_trees,
+    read_confidences,
+    read_tree_probabilities,
+)
 from arcwise.evaluation.columns import Strings, read_columns
 from arcwise.evaluation.report import calibration_tables
 from arcwise.treebank.reading import read_string
@@ -218,3 +224,48 @@ def test_labels_count_only_where_the_head_is_right() -> None:
     ]
     assert (heads["accuracy"], labels["accuracy"], both["accuracy"]) == (0, None, 0)
     assert (labels["words"], labels["ece"], labels["log_loss"]) == (0, None, None)
+
+
+def test_trees_by_hand() -> None:
+    """Of five sentences one is right, one has a wrong label, one a wrong head, one other words, one no probability."""
+    right = [("a", 2, "x", "_"), ("b", 0, "root", "_")]
+    gold = conllu(right, right, right, right, right)
+    known = [(*word[:3], "ArcProb=1|LabelProb=1") for word in right]
+    label, head = (
+        [("a", 2, "y", known[0][3]), known[1]],
+        [("a", 0, "root", known[0][3]), ("b", 1, "x", known[0][3])],
+    )
+    other = [("ab", 0, "root", known[0][3])]
+    parts = [conllu(known), conllu(label), conllu(head), conllu(other), conllu(known)]
+    told = [
+        b"# tree_prob = 0.75\n",
+        b"#tree_prob=1e-3\n",
+        b"# tree_prob = 0.5\n# tree_prob_error = 7\n",
+        b"# tree_prob = 1\n",
+        b"",
+    ]
+    system = b"".join(comment + part for comment, part in zip(told, parts, strict=True))
+    strings, treebank = Strings(), read_string(system)
+    comparison = attachment_scores(
+        read_columns(read_string(gold), strings), read_columns(treebank, strings)
+    ).comparison
+    trees = read_tree_probabilities(treebank, comparison.system)
+    np.testing.assert_array_equal(trees, [0.75, 1e-3, 0.5, 1, np.nan])
+    aligned, is_right = compare_trees(comparison)
+    assert aligned.tolist() == [True, True, True, False, True]
+    assert is_right.tolist() == [True, False, False, False, True]
+    words = read_confidences(treebank, comparison.system)
+    found = attachment_calibrations(comparison, words, trees)["trees"]
+    assert found.words == 3
+    assert found.accuracy == pytest.approx(1 / 3)
+    assert found.confidence == pytest.approx((0.75 + 1e-3 + 0.5) / 3)
+    row = calibration_tables(comparison, words, trees)["calibration"][-1]
+    assert (row["probability"], row["words"], row["not_aligned"], row["unknown"]) == ("trees", 3, 1, 1)
+
+
+@pytest.mark.parametrize("value", ["", "2", "-0.1", "nan", "likely"])
+def test_malformed_probabilities_of_trees_are_refused(value: str) -> None:
+    sentence = conllu([("a", 0, "root", GOOD[3])])
+    treebank = read_string(sentence + f"# tree_prob = {value}\n".encode() + sentence)
+    with pytest.raises(InputError, match=r"tree_prob is .* in sentence 2, expected a probability"):
+        read_tree_probabilities(treebank, read_columns(treebank, Strings()))

@@ -34,13 +34,18 @@ def same_trees(one: Trees, other: Trees) -> bool:
     return one.heads.tolist() == other.heads.tolist() and next(labels) == next(labels)
 
 
-def sure(trees: Trees) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Probabilities that were asked for."""
+def sure(trees: Trees, block: Block) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Probabilities that were asked for, which are exact: logarithms of those of the heads of whole trees, of arcs, of labels."""
     assert trees.probabilities is not None
-    logs, arcs, labels = trees.probabilities
+    logs, arcs, labels, errors, arc_errors = trees.probabilities
     assert arcs is not None
     assert labels is not None
-    return logs, arcs, labels
+    assert errors is None
+    assert arc_errors is None
+    # No labelled tree is likelier than any of its arcs and labels.
+    firsts = block.words[:-1]
+    assert not (np.exp(logs) > np.minimum.reduceat(np.minimum(arcs, labels), firsts)).any()
+    return logs - np.add.reduceat(np.log(labels), firsts), arcs, labels
 
 
 def short_sentences(longest: int, file: str = "dev.conllu") -> Block:
@@ -53,8 +58,8 @@ def parsers() -> list[tuple[Parser, Block]]:
     block = block_of(b"".join(s.to_bytes() for s in synthetic_block(40, 4.0) if len(s) <= 4))
     assert len(block) > 5
     made = [
-        (Parser(random_model(1, [block], single_root=single_root, greatest=2)), block)
-        for single_root in (True, False)
+        (Parser(replace(random_model(1, [block], single_root=single_root, greatest=2), doubt=doubt)), block)
+        for single_root, doubt in ((True, 0.25), (False, 0.0))
     ]
     return [*made, (trained(), short_sentences(5))]
 
@@ -68,15 +73,18 @@ def oracle(parser: Parser, block: Block, sentence: int) -> tuple[np.ndarray, np.
     scores = S[trees[:, 1:], np.arange(1, len(S))].sum(axis=1)
     trees, scores = trees[np.isfinite(scores)], scores[np.isfinite(scores)]
     order = np.argsort(-scores, kind="stable")
-    chances = np.exp((scores[order] - scores.max()) / parser.model.temperature)
-    return trees[order], scores[order], chances / chances.sum()
+    chances = np.zeros(len(order))
+    for share, factor in ((1 - parser.model.doubt, 1), (parser.model.doubt, 4)):
+        weights = np.exp((scores[order] - scores.max()) / (factor * parser.model.temperature))
+        chances += share * weights / weights.sum()
+    return trees[order], scores[order], chances
 
 
 @pytest.mark.parametrize("which", [0, 1, 2])
 def test_k_best_trees_are_all_trees_and_sum_to_one(which: int) -> None:
     parser, block = parsers()[which]
     copies, trees = parser.k_best_block(block, 10_000, confidence=True)
-    logs, arcs, _ = sure(trees)
+    logs, arcs, _ = sure(trees, copies)
     assert trees.ranks is not None
     begins = [*np.flatnonzero(trees.ranks == 1).tolist(), len(copies)]
     assert len(begins) == len(block) + 1
@@ -85,6 +93,8 @@ def test_k_best_trees_are_all_trees_and_sum_to_one(which: int) -> None:
         assert trees.ranks[begin:end].tolist() == list(range(1, len(expected) + 1))
         np.testing.assert_allclose(trees.scores[begin:end], scores)
         np.testing.assert_allclose(np.exp(logs[begin:end]), chances, rtol=1e-9)
+        assert trees.probabilities is not None
+        assert np.exp(trees.probabilities.logs[begin:end]).sum() <= 1
         assert np.exp(logs[begin:end]).sum() == pytest.approx(1, abs=1e-9)
         found = [trees.heads[words_of(copies, copy)].tolist() for copy in range(begin, end)]
         assert sorted(found) == sorted(expected[:, 1:].tolist())
@@ -101,7 +111,7 @@ def test_k_best_trees_are_all_trees_and_sum_to_one(which: int) -> None:
 def test_minimum_risk_is_the_most_right_arcs_to_expect(which: int) -> None:
     parser, block = parsers()[which]
     trees = parser.parse_block(block, confidence=True, min_risk=True)
-    logs, arcs, _ = sure(trees)
+    logs, arcs, _ = sure(trees, block)
     differ = 0
     for sentence in range(len(block)):
         words = words_of(block, sentence)
@@ -177,7 +187,7 @@ def test_what_is_kept_is_certain() -> None:
     assert same_trees(best, trees)
     for found in (trees, parser.parse_block(block, keep=True, confidence=True, min_risk=True)):
         assert (found.heads == block.heads)[given_heads].all()
-        _, arcs, labels = sure(found)
+        _, arcs, labels = sure(found, block)
         np.testing.assert_allclose(arcs[given_heads], 1, atol=1e-9)
         assert (labels[given_labels] == 1).all()
         assert (arcs[~given_heads] < 0.9).any()
@@ -186,11 +196,11 @@ def test_what_is_kept_is_certain() -> None:
     assert several.ranks is not None
     assert several.ranks.max() == 4
     assert (several.heads == copies.heads)[copies.heads >= 0].all()
-    np.testing.assert_allclose(sure(several)[1][copies.heads >= 0], 1, atol=1e-9)
+    np.testing.assert_allclose(sure(several, copies)[1][copies.heads >= 0], 1, atol=1e-9)
     firsts = np.repeat(several.ranks == 1, np.diff(copies.words))
     assert several.heads[firsts].tolist() == best.heads.tolist()
-    logs = sure(several)[0]
-    np.testing.assert_allclose(logs[several.ranks == 1], sure(trees)[0])
+    logs = sure(several, copies)[0]
+    np.testing.assert_allclose(logs[several.ranks == 1], sure(trees, block)[0])
     assert (np.diff(logs)[several.ranks[1:] > 1] <= 1e-12).all()
 
 
@@ -225,7 +235,7 @@ def test_long_sentences_have_their_best_tree_only(monkeypatch: pytest.MonkeyPatc
     by_word = np.repeat(whole, np.diff(block.words))
     for min_risk in (False, True):
         trees = parser.parse_block(block, confidence=True, min_risk=min_risk)
-        logs, arcs, labels = sure(trees)
+        logs, arcs, labels = sure(trees, block)
         assert (np.isfinite(logs) == whole).all()
         assert (np.isfinite(arcs) == by_word).all()
         assert (np.isfinite(labels) == by_word).all()
@@ -233,7 +243,7 @@ def test_long_sentences_have_their_best_tree_only(monkeypatch: pytest.MonkeyPatc
         assert (trees.labels == best.labels)[~by_word].all()
     copies, several = parser.k_best_block(block, 3, confidence=True)
     assert several.ranks is not None
-    assert np.isnan(sure(several)[0]).sum() == (~whole).sum()
+    assert np.isnan(sure(several, copies)[0]).sum() == (~whole).sum()
     longer = np.diff(copies.words) > 7
     assert (several.ranks[longer] == 1).all()
     assert several.heads[np.repeat(longer, np.diff(copies.words))].tolist() == best.heads[~by_word].tolist()
@@ -242,9 +252,9 @@ def test_long_sentences_have_their_best_tree_only(monkeypatch: pytest.MonkeyPatc
 
 def test_groups_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     (block,) = data_blocks("dev.conllu")
-    one = sure(trained().parse_block(block, confidence=True))
+    one = sure(trained().parse_block(block, confidence=True), block)
     monkeypatch.setattr(forest_module, "_MOST_SCORES", 300)
-    for many, expected in zip(sure(trained().parse_block(block, confidence=True)), one, strict=True):
+    for many, expected in zip(sure(trained().parse_block(block, confidence=True), block), one, strict=True):
         assert many.tolist() == expected.tolist()
 
 

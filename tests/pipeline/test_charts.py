@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from arcwise.errors import InputError
 from arcwise.parts.arcs import ANY_HEAD
+from arcwise.pipeline.chart_forest import ChartForest
 from arcwise.pipeline.confidence import unknown_trees
 from arcwise.pipeline.forest import find_forest, make_rows
 from arcwise.pipeline.model import SEARCHES, Model, Settings, load_model, save_model
@@ -72,6 +73,7 @@ def test_the_tree_is_the_best_one(search: str, seed: int, single_root: bool) -> 
 
         temperature = 40.0
         forest = find_forest(unknown_trees(numbers, rows.starts), model.weights(), temperature)
+        assert isinstance(forest, ChartForest)
         marginals, (log_z,) = forest.sums()
         assert log_z == pytest.approx(np.logaddexp.reduce(found / temperature))
         p = np.exp(found / temperature - log_z)

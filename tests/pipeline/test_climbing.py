@@ -118,7 +118,7 @@ def test_confidences_are_told(full):
 def test_what_full_models_cannot_do_is_said(full):
     with pytest.raises(InputError, match="for this model climb"):
         full.searching("dual")
-    with pytest.raises(ArcwiseError, match="hill climbing, and neither the k best"):
+    with pytest.raises(ArcwiseError, match="hill climbing, and not the k best"):
         full.k_best_block(block_of(str(sentences(3)[0])), 2)
     with pytest.raises(ArcwiseError, match="features of whole trees"):
         full([sentences(3)[0]], constraints=["root 1"])

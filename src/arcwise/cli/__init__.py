@@ -16,7 +16,7 @@ import arcwise
 
 # Each command lives in the module of its name, as a click command called `command`.
 _COMMANDS = (
-    *("parse", "train", "evaluate", "analyze", "decode", "cluster"),
+    *("parse", "train", "calibrate", "evaluate", "analyze", "decode", "cluster"),
     *("bench", "experiment", "plot", "warmup"),
 )
 

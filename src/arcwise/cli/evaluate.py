@@ -21,6 +21,7 @@ _TITLES = {
     "heads_reliability": "{system}, heads by their probability",
     "labels_reliability": "{system}, labels of right heads by their probability",
     "both_reliability": "{system}, heads with labels by their probability",
+    "trees_reliability": "{system}, whole trees by their probability",
     "significance": "{system} minus {second}",
 }
 # All other fractions are shown as percentages.
@@ -47,7 +48,7 @@ conf: mean probability. acc: share that is right. diff: conf - acc, above 0 if t
 and maximum calibration error, the mean of |diff| over the bins weighted by words, and the greatest. brier:
 mean squared error. log_loss: mean of -log of the probability of what was the case. not_aligned, unknown: the
 system's words that are not counted, as they have no counterpart, or no probability (they are in sentences that
-were parsed in pieces)."""
+were parsed in pieces). Of trees, words are sentences."""
 
 Section = tuple[str, dict[str, str], list[dict[str, Any]]]  # name, the files it is about, table
 
@@ -81,9 +82,10 @@ def command(
     GOLD. With SYSTEM2, the difference between the two systems is tested for significance, sentence by
     sentence. Columns that GOLD lacks (`_` everywhere) have no scores, and if all tags of SYSTEM are those of GOLD, a note says so.
 
-    --calibration reads the probabilities in MISC of SYSTEM (ArcProb, LabelProb), and shows whether of the words
-    that are right with probability 0.9, say, nine in ten are: a reliability table each for heads, labels and
-    both, expected and maximum calibration error, Brier score and log-loss.
+    --calibration reads the probabilities in MISC of SYSTEM (ArcProb, LabelProb) and in its comments (tree_prob), and
+    shows whether of the words, and of the trees, that are right with probability 0.9, say, nine in ten are: a
+    reliability table each for heads, labels, both and whole trees, expected and maximum calibration error, Brier score
+    and log-loss.
 
     \b
     Example:
@@ -93,7 +95,7 @@ def command(
       arcwise evaluate gold.conllu parsed.conllu --calibration
     """
     from arcwise.evaluation.attachment import CONVENTIONS, Scores, attachment_scores
-    from arcwise.evaluation.calibration import PROBABILITIES, read_confidences
+    from arcwise.evaluation.calibration import PROBABILITIES, read_confidences, read_tree_probabilities
     from arcwise.evaluation.columns import Strings, read_columns
     from arcwise.evaluation.report import (
         calibration_tables,
@@ -117,7 +119,9 @@ def command(
             tables = system_tables(scores[-1], seed=seed, samples=samples)
             if isinstance(treebank, Treebank):
                 comparison = scores[-1].comparison
-                tables |= calibration_tables(comparison, read_confidences(treebank, comparison.system))
+                known = read_confidences(treebank, comparison.system)
+                of_trees = read_tree_probabilities(treebank, comparison.system)
+                tables |= calibration_tables(comparison, known, of_trees)
             sections += [(name, {"gold": gold, "system": file}, table) for name, table in tables.items()]
         if second is not None:
             table = significance_table(*scores, seed=seed, samples=samples)

@@ -210,10 +210,14 @@ def command(
     a treebank of more than 2000 words (300 with a model of higher order, 80 with a full program of all arcs) is parsed in pieces.
 
     --confidence adds to MISC of every word ArcProb, the probability of its head among all trees, and LabelProb, that of its
-    label given the tree; and to every sentence the comment `# tree_prob = `, the probability of the whole tree. --nbest K
-    writes every sentence once for each of its K best trees, with the comments `# rank = `, `# tree_score = ` and
-    `# tree_prob = `; the first is the one that is written without it. All trees are those of the arcs that the pruner keeps,
-    with what --keep gives: that is certain then. A sentence that is parsed in pieces has its best tree and no probabilities.
+    label given the tree; and to every sentence the comment `# tree_prob = `, the probability of the whole tree with its labels,
+    which is never more than that of any of its arcs or labels. Where the sum over all trees is intractable (siblings and
+    grandchildren, trees of any kind), projective trees are summed and the others sampled: `# tree_prob_error = ` and
+    ArcProbError are standard errors then, 0 where no tree was left to sample. The same sentence has the same numbers,
+    whatever stands around it. --nbest K writes every sentence once for each of its K best trees, with the comments `# rank = `,
+    `# tree_score = ` and `# tree_prob = `; the first is the one that is written without it. Ranks are those of the
+    scores, in which labels do not count. All trees are those of the arcs that the pruner keeps, with what --keep gives: that is
+    certain then. A sentence that is parsed in pieces has its best tree and no probabilities.
 
     --constraints RULES: every line of this file is a constraint on all sentences, or on one if @ and its sent_id or its number
     in FILE stand before it. The tree written is the best that satisfies them, exactly, arcs and labels together: where the best
@@ -254,6 +258,7 @@ def command(
          "head": 0, "deprel": "root"}, ...], "score": 31.5}
 
     With --confidence words have "arc_prob" and "label_prob", sentences "tree_prob"; with --nbest "rank" and "tree_prob".
+    Where they are estimated, there are "arc_prob_error" and "tree_prob_error", too.
 
     \b
     Example:

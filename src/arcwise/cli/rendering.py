@@ -7,10 +7,10 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
-from math import exp, isnan
+from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from arcwise.pipeline.annotating import annotate, tree_comments
+from arcwise.pipeline.annotating import annotate, tree_comments, written_probability
 from arcwise.treebank.formats import CONLLU, FEATS, FORM, LEMMA, UPOS, XPOS, Format
 
 if TYPE_CHECKING:
@@ -132,10 +132,17 @@ def _json_lines(parser: Parser, block: Block, trees: Trees) -> bytes:
     if trees.ranks is not None:
         of_trees["rank"] = trees.ranks.tolist()
     if trees.probabilities is not None:
-        logs, arcs, labels = trees.probabilities
-        of_trees["tree_prob"] = _known(map(exp, logs.tolist()))
+        logs, arcs, labels, errors, arc_errors = trees.probabilities
+        of_trees["tree_prob"] = [
+            None if isnan(logarithm) else float(written_probability(logarithm)) for logarithm in logs.tolist()
+        ]
+        if errors is not None:
+            of_trees["tree_prob_error"] = _known(errors.tolist())
         if arcs is not None and labels is not None:
-            of_words |= {"arc_prob": _known(arcs.tolist()), "label_prob": _known(labels.tolist())}
+            of_words["arc_prob"] = _known(arcs.tolist())
+            if arc_errors is not None:
+                of_words["arc_prob_error"] = _known(arc_errors.tolist())
+            of_words["label_prob"] = _known(labels.tolist())
     words = _objects(of_words)
     lines = []
     for sentence, (known, begin, end) in enumerate(

@@ -132,6 +132,7 @@ def _dual(folder: Path) -> None:
     with BlockReader(treebank, check_trees=False) as reader:
         for block in reader:
             parser.parse_block(block)
+            parser.parse_block(block, confidence=True)
             if find_spec("highspy"):
                 for lazy in (False, True):
                     parser.searching("price", pruned=False, lazy=lazy).parse_block(block)

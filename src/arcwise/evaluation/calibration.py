@@ -20,10 +20,12 @@ PROBABILITIES = {
     "heads": "ArcProb, that the head is right",
     "labels": "LabelProb, that the label with its subtype is right; it is given the tree, so of words whose head is right",
     "both": "ArcProb times LabelProb, that head and label with its subtype are right",
+    "trees": "tree_prob, that all heads and labels with their subtypes are right; its words are sentences",
 }
 _ENTRIES = ("ArcProb", "LabelProb")  # in MISC
 _LEAST = 5e-5  # in logarithms: half of the last digit that is written
 _EXPECTED = "a probability from 0 to 1, as `arcwise parse --confidence` writes it to MISC"
+_TREE_PROB = b"tree_prob"  # in comments
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,6 +124,25 @@ def read_confidences(treebank: Treebank, columns: Columns) -> Floats:
     return confidences
 
 
+def read_tree_probabilities(treebank: Treebank, columns: Columns) -> Floats:
+    """The probability of every sentence's tree, float64 (S); NaN where no comment tells it. O(bytes).
+
+    columns: those of the treebank. Raises InputError if a comment's value is no probability.
+    """
+    found = np.full(len(columns.starts) - 1, np.nan)
+    sentence = 0
+    for block in treebank.blocks():
+        data = block.data.tobytes()
+        for begin, first in zip(block.sentence_bytes[:-1].tolist(), block.words[:-1].tolist(), strict=True):
+            for line in data[begin : block.starts[first, 0]].split(b"\n"):
+                name, equals, value = line.removeprefix(b"#").partition(b"=")
+                if line.startswith(b"#") and equals and name.strip() == _TREE_PROB:
+                    word = int(columns.starts[sentence])
+                    found[sentence] = _probability(value.strip(), _TREE_PROB.decode(), columns, word)
+            sentence += 1
+    return found
+
+
 def _misc(block: Block) -> list[bytes]:
     """The last column of every word."""
     lines = block.data.tobytes().split(b"\n")
@@ -138,16 +159,43 @@ def _probability(text: bytes, name: str, columns: Columns, word: int) -> float:
     return probability
 
 
-def attachment_calibrations(comparison: Comparison, confidences: Floats) -> dict[str, Calibration]:
-    """How well each of `PROBABILITIES` fits what is right, of the words that are aligned and have one.
+def attachment_calibrations(
+    comparison: Comparison, confidences: Floats, trees: Floats | None = None
+) -> dict[str, Calibration]:
+    """How well each of `PROBABILITIES` fits what is right, of the words, or of the sentences, that are aligned and have one.
 
-    confidences: of the system's words, as `read_confidences` gives them.
+    confidences: of the system's words, as `read_confidences` gives them. trees: of its sentences, as `read_tree_probabilities`
+    gives them, if these are to be measured.
     """
     arcs, labels = confidences[:, comparison.alignment.system]
     known = ~np.isnan(arcs)
     head, label = comparison.head_right & known, comparison.label_right
-    return {
+    found = {
         "heads": calibration(arcs[known], head[known]),
         "labels": calibration(labels[head], label[head]),
         "both": calibration((arcs * labels)[known], (head & label)[known]),
     }
+    if trees is not None:
+        aligned, right = compare_trees(comparison)
+        counted = aligned & ~np.isnan(trees)
+        found["trees"] = calibration(trees[counted], right[counted])
+    return found
+
+
+def compare_trees(comparison: Comparison) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Of every sentence of the system: whether it is one of the gold sentences, word by word; and whether it then has all heads and
+    labels right.
+    """
+    gold, system = comparison.alignment.gold, comparison.alignment.system
+    sizes = np.diff(comparison.system.starts)
+    of_words = np.repeat(np.arange(len(sizes)), sizes)[system]
+    aligned = np.bincount(of_words, minlength=len(sizes)) == sizes
+    homes = comparison.gold_sentence[gold]
+    for extreme in (np.minimum, np.maximum):  # all words come from one gold sentence, of as many words
+        home = np.full(len(sizes), -1 if extreme is np.maximum else len(comparison.gold_sentence))
+        extreme.at(home, of_words, homes)
+        known = np.clip(home, 0, len(comparison.gold.starts) - 2)
+        aligned &= np.diff(comparison.gold.starts)[known] == sizes
+        aligned[of_words[homes != home[of_words]]] = False
+    wrong = ~(comparison.head_right & comparison.label_right)
+    return aligned, aligned & (np.bincount(of_words, wrong, len(sizes)) == 0)

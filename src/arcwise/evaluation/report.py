@@ -9,7 +9,7 @@ import numpy as np
 
 from arcwise.evaluation.attachment import Scores
 from arcwise.evaluation.breakdown import by_arc_length, by_label, by_sentence_length
-from arcwise.evaluation.calibration import Floats, attachment_calibrations
+from arcwise.evaluation.calibration import Floats, attachment_calibrations, compare_trees
 from arcwise.evaluation.columns import Columns
 from arcwise.evaluation.comparison import Comparison
 from arcwise.evaluation.score import Score
@@ -122,13 +122,24 @@ def significance_table(first: Scores, second: Scores, *, seed: int = 0, samples:
     return rows
 
 
-def calibration_tables(comparison: Comparison, confidences: Floats) -> dict[str, Table]:
-    """The tables `calibration` and, bin by bin, `heads_reliability`, `labels_reliability` and `both_reliability` of one system.
+def calibration_tables(
+    comparison: Comparison, confidences: Floats, trees: Floats | None = None
+) -> dict[str, Table]:
+    """The tables `calibration` and, bin by bin, `heads_reliability`, `labels_reliability`, `both_reliability` and, if `trees` are
+    given, `trees_reliability` of one system.
 
-    confidences: of its words, as `read_confidences` gives them. A mean over no words is None.
+    confidences, trees: as `read_confidences` and `read_tree_probabilities` give them. A mean over no words is None.
     """
-    calibrations = attachment_calibrations(comparison, confidences)
+    calibrations = attachment_calibrations(comparison, confidences, trees)
     aligned = comparison.alignment.system
+    left_out = {
+        "not_aligned": len(comparison.system) - len(aligned),
+        "unknown": int(np.isnan(confidences[0, aligned]).sum()),
+    }
+    whole = {}
+    if trees is not None:
+        sentences = compare_trees(comparison)[0]
+        whole = {"not_aligned": int((~sentences).sum()), "unknown": int(np.isnan(trees[sentences]).sum())}
     summary = [
         {
             "probability": name,
@@ -139,8 +150,7 @@ def calibration_tables(comparison: Comparison, confidences: Floats) -> dict[str,
             "brier": _known(found.brier),
             "log_loss": _known(found.log_loss),
             "words": found.words,
-            "not_aligned": len(comparison.system) - len(aligned),
-            "unknown": int(np.isnan(confidences[0, aligned]).sum()),
+            **(whole if name == "trees" else left_out),
         }
         for name, found in calibrations.items()
     ]

@@ -31,7 +31,7 @@ _PRIME = np.uint64(0x100000001B3)
 
 
 @kernel
-def _sentence_number(numbers: NDArray[np.int32]) -> int:
+def sentence_number(numbers: NDArray[np.int32]) -> int:
     """A number that the words of a sentence determine, so that what is drawn for it does not depend on its neighbours."""
     key = np.uint64(len(numbers))
     for word in range(1, len(numbers)):
@@ -108,7 +108,7 @@ def parse_by_climbing(
         up = np.zeros(end - first, np.int32)
         start = begin_at[first:end] if climbing.starts == BEST_FIRST else _NO_HEADS
         climbed, _ = climb_sentence(
-            hill, whole, arc_matrix(graph, own), climbing, _sentence_number(words), start, float(bounds[s]), whole is not None, up
+            hill, whole, arc_matrix(graph, own), climbing, sentence_number(words), start, float(bounds[s]), whole is not None, up
         )  # fmt: skip
         scores[s] = climbed.score
         report[s, [RUNS, BEST_RUN, TOPS, CHANGES]] = climbed[1:]

@@ -15,6 +15,7 @@ from arcwise.pipeline.chart_forest import ChartForest, SentenceParts
 from arcwise.pipeline.chart_sentences import parse_with_charts, sentence_parts
 from arcwise.pipeline.climbing_sentences import parse_by_climbing
 from arcwise.pipeline.dual_sentences import BUDGET, REPORT, Effort, parse_with_automata
+from arcwise.pipeline.sampled_forest import SampledForest
 from arcwise.pipeline.sentences import Weights, parse_sentences
 from arcwise.pipeline.shaped_sentences import find_others, parse_with_shapes, search_class, wider
 from arcwise.search.climbing import Climbing
@@ -162,6 +163,42 @@ def make_rows(
     return Rows(numbers, starts, heads, labels, np.empty(sentences), np.empty(sentences), report)
 
 
+class Mixture(NamedTuple):
+    """How scores of trees become probabilities: a tree has the share of each temperature times its probability at it, which is
+    proportional to exp(score / temperature). shares: sum to 1.
+    """
+
+    shares: Floats
+    temperatures: Floats
+
+    def logarithms(self, scores: Floats, log_partitions: Floats) -> Floats:
+        """The logarithms of probabilities of trees, given their scores and log partition functions (temperatures, trees)."""
+        at_each = np.minimum(scores / self.temperatures[:, np.newaxis] - log_partitions, 0.0)
+        with np.errstate(invalid="ignore"):  # NaN, where nothing is known
+            found: Floats = np.logaddexp.reduce(at_each + np.log(self.shares)[:, np.newaxis])
+        return found
+
+    def errors(self, scores: Floats, log_partitions: Floats, errors: Floats) -> Floats:
+        """The standard errors of these probabilities, given those of the log partition functions."""
+        at_each = np.exp(np.minimum(scores / self.temperatures[:, np.newaxis] - log_partitions, 0.0))
+        found: Floats = np.sqrt(np.square(self.shares[:, np.newaxis] * at_each * errors).sum(axis=0))
+        return found
+
+
+class Sums(NamedTuple):
+    """What all trees of some sentences say: the probability of every arc and its standard error, the matrices one after another;
+    and the logarithm of each sentence's partition function and its standard error, at each temperature, (temperatures, sentences).
+    Of exact sums errors are 0, and `arc_errors` is empty. scores: of the trees that the sums are to go with, by all parts; empty if
+    these are the scores that the search found.
+    """
+
+    arcs: Floats
+    arc_errors: Floats
+    log_partitions: Floats
+    errors: Floats
+    scores: Floats = _NOTHING
+
+
 class Forest(NamedTuple):
     """All trees of some sentences among the arcs that the pruner keeps, each as likely as exp(score / temperature).
 
@@ -234,7 +271,29 @@ class Forest(NamedTuple):
         ]
 
 
-def find_forest(rows: Rows, weights: Weights, temperature: float) -> Forest | ChartForest:
+AnyForest = Forest | ChartForest | SampledForest
+
+
+def sum_mixture(forest: AnyForest, mixture: Mixture, marginals: bool = True) -> Sums:
+    """What all trees say if each is as likely as by a mixture of temperatures.
+
+    >>> forest = Forest(np.array([0.0, 5, 4, 0, 0, 3, 0, 9, 0]), np.array([2]), temperature=1.0, single_root=True)
+    >>> sums = sum_mixture(forest, Mixture(np.array([0.5, 0.5]), np.array([5.0, 0.1])))
+    >>> forest.squares(sums.arcs)[0].round(3)
+    array([[0.   , 0.134, 0.866],
+           [0.   , 0.   , 0.134],
+           [0.   , 0.866, 0.   ]])
+    """
+    shares, temperatures = mixture
+    if isinstance(forest, SampledForest):
+        arcs, arc_errors, logs, errors, scores = forest.sums_at(temperatures)
+        return Sums(shares @ arcs, np.sqrt(np.square(shares) @ np.square(arc_errors)), logs, errors, scores)
+    found = [forest._replace(temperature=float(temperature)).sums(marginals) for temperature in temperatures]
+    logs = np.array([log_partitions for _, log_partitions in found])
+    return Sums(shares @ np.array([arcs for arcs, _ in found]), _NOTHING, logs, np.zeros_like(logs))
+
+
+def find_forest(rows: Rows, weights: Weights, temperature: float = 1.0) -> AnyForest:
     """Fill in the best trees, and give all others too. temperature: in units of the weights."""
     if weights.projective:
         parts = []
@@ -246,22 +305,21 @@ def find_forest(rows: Rows, weights: Weights, temperature: float) -> Forest | Ch
             parts.append(SentenceParts(graph, levels, tables))
         rows.find_trees(weights)
         return ChartForest(parts, weights.kind, temperature, weights.single_root)
+    if weights.dual or weights.loopy or weights.far is not None:  # the sum over all trees is intractable
+        heads, labels = rows.heads.copy(), rows.labels.copy()
+        rows.find_trees(weights)
+        return SampledForest(
+            rows.numbers, rows.starts, weights, heads, labels, rows.heads[np.newaxis].copy(), temperature
+        )
     sizes = np.diff(rows.starts)
     scores = np.empty(int(np.sum(sizes * sizes)))
-    if (
-        weights.dual or weights.far is not None
-    ):  # approximately: by the beliefs in arcs that siblings and grandchildren give
-        heads, labels, ignored = rows.heads.copy(), rows.labels.copy(), np.empty(len(sizes))
-        parse_with_beliefs(
-            rows.numbers, rows.starts, weights._replace(far=None), heads, labels, ignored, scores
-        )
     rows.find_trees(weights, matrices=scores)
     return Forest(scores, sizes - 1, temperature, weights.single_root, weights.shape)
 
 
 def find_forests(
-    rows: Rows, whole: NDArray[np.bool_], weights: Weights, temperature: float
-) -> Iterator[tuple[int, int, Forest | ChartForest]]:
+    rows: Rows, whole: NDArray[np.bool_], weights: Weights
+) -> Iterator[tuple[int, int, AnyForest]]:
     """Fill in the best trees of all sentences, and give the forests of those marked in `whole`, a group (first, last + 1) at a time.
 
     So memory is bounded: by 32 MB of arc scores, or those of one sentence; scores of higher parts take several times as much. A
@@ -270,7 +328,7 @@ def find_forests(
     for first, last in _groups(np.diff(rows.starts).tolist(), whole.tolist()):
         part = rows.part(first, last)
         if whole[first]:
-            forest = find_forest(part, weights, temperature)
+            forest = find_forest(part, weights)
             if not np.isneginf(part.scores).any():
                 yield first, last, forest
         else:

@@ -302,8 +302,8 @@ class Model:
     root and from a word may have; `scales`, the units of coarse, of arcs, labels and parts, and of final; `far_scale`, that of far;
     those of `arcwise.clusters.lookup`, if there are word clusters. tokeniser, tagger: what comes before the parser, None if
     these were not learned.
-    temperature, label_temperature: by which scores of trees and of labels become probabilities; the latter is None if it was not
-    fitted.
+    temperature, label_temperature, doubt: by which scores of trees and of labels become probabilities
+    (`arcwise.pipeline.confidence`); the second is None if it was not fitted.
     """
 
     settings: Settings
@@ -315,6 +315,7 @@ class Model:
     tagger: Tagger | None = None
     temperature: float = 1.0
     label_temperature: float | None = None
+    doubt: float = 0.0
 
     def weights(self) -> Weights:
         """What the parsing kernel reads."""
@@ -507,6 +508,7 @@ def save_model(model: Model, path: str | Path) -> None:
         "facts": model.facts,
         "temperature": model.temperature,
         "label_temperature": model.label_temperature,
+        "doubt": model.doubt,
     }
     arrays = dict(model.arrays)
     if model.tokeniser is not None:
@@ -534,6 +536,7 @@ def load_model(path: str | Path) -> Model:
             facts=dict(header["facts"]),
             temperature=float(header["temperature"]),
             label_temperature=None if label_temperature is None else float(label_temperature),
+            doubt=float(header.get("doubt", 0.0)),
             tokeniser=tokeniser and Tokeniser.from_arrays(named(arrays, _TOKENISER), tokeniser),
             tagger=tagger and Tagger(named(arrays, _TAGGER), tagger, cluster_table(arrays)),
         )
@@ -630,6 +633,8 @@ def _check(model: Model) -> None:
     for temperature in (model.temperature, model.label_temperature):
         if temperature is not None and not _LEAST_TEMPERATURE <= temperature <= _GREATEST_TEMPERATURE:
             raise InputError(f"a temperature of {temperature}", expected="a positive number, near 1")
+    if not 0 <= model.doubt < 1:
+        raise InputError(f"a doubt of {model.doubt}", expected="a share, less than 1")
     if max(map(len, model.names)) > LONGEST_NAME:
         raise InputError("a very long label", expected=f"at most {LONGEST_NAME} letters")
     pack_names([name.encode() for name in model.names])

@@ -24,7 +24,16 @@ from arcwise.pipeline.best_trees import best_trees, no_probabilities, repeat, re
 from arcwise.pipeline.confidence import Probabilities, Temperatures, unknown_trees
 from arcwise.pipeline.constraining import Constraints, constraints_of
 from arcwise.pipeline.dual_sentences import BUDGET, STEPS, Effort
-from arcwise.pipeline.forest import EXACT, Floats, Forest, Rows, find_forest, find_forests, make_rows
+from arcwise.pipeline.forest import (
+    EXACT,
+    Floats,
+    Forest,
+    Rows,
+    find_forest,
+    find_forests,
+    make_rows,
+    sum_mixture,
+)
 from arcwise.pipeline.keeping import Kept, contradiction, keep_nothing, read_kept
 from arcwise.pipeline.label_probabilities import label_probabilities
 from arcwise.pipeline.model import FULL, SPANNING_TREE, Model, load_model
@@ -191,6 +200,11 @@ class Parser:
         return self._climbing is not None or self._weights.climb
 
     @property
+    def samples(self) -> bool:
+        """Whether probabilities are estimated from samples."""
+        return self._weights.dual or self._weights.loopy or self._weights.far is not None
+
+    @property
     def longest(self) -> int:
         """How many words a sentence may have to be parsed in one piece."""
         settings, programs = self.model.settings, self._programs
@@ -300,8 +314,8 @@ class Parser:
                 block.data, block.starts[first:last], block.stops[first:last], bounds, self._vocabulary
             )
             rows = unknown_trees(numbers, np.array([0, len(found)]))
-            forest = find_forest(rows, self._weights, self._temperatures.trees)
-            (P,) = forest.squares(forest.sums()[0])
+            forest = find_forest(rows, self._weights)
+            (P,) = forest.squares(sum_mixture(forest, self._temperatures.mixture).arcs)
             found[1:] = P[block.heads[first:last], np.arange(1, len(found))]
         return found
 
@@ -387,7 +401,7 @@ class Parser:
         numbered = self._number(block, self._kept(block, False))
         pieces = np.diff(numbered.firsts, append=len(numbered.rows.scores))
         whole = np.repeat(np.diff(block.words) <= self.longest, pieces)
-        for _, _, forest in find_forests(numbered.rows, whole, self._weights, 1.0):
+        for _, _, forest in find_forests(numbered.rows, whole, self._weights):
             assert isinstance(forest, Forest)  # since the model is of first order
             yield from forest.squares(forest.scores)
 
@@ -411,22 +425,21 @@ class Parser:
         self, block: Block, keep: bool, *, k: int = 1, min_risk: bool = False, confidence: bool = False
     ) -> tuple[Block, Trees]:
         """The trees that `best_trees` finds, with their probabilities, and before them the block of a sentence for each."""
-        if (self._weights.loopy or self._weights.dual or self.climbs) and (k > 1 or min_risk):
+        if (self._weights.loopy or self._weights.dual or self.climbs) and k > 1:
             way = "hill climbing" if self.climbs else "dual decomposition"
             way = "belief propagation" if self._weights.loopy else way
-            raise ArcwiseError(
-                f"this model finds trees by {way}, and neither the k best nor those of least risk"
-            )
+            raise ArcwiseError(f"this model finds trees by {way}, and not the k best")
         kept = self._kept(block, keep)
         numbered = self._number(block, kept)
         sizes, pieces = np.diff(block.words), np.diff(numbered.firsts, append=len(numbered.rows.scores))
+        mixture = self._temperatures.mixture
         best = best_trees(
-            numbered.rows, np.repeat(sizes <= self.longest, pieces), self._weights, self._temperatures.trees,
+            numbered.rows, np.repeat(sizes <= self.longest, pieces), self._weights, mixture,
             k=k, min_risk=min_risk, confidence=confidence,
         )  # fmt: skip
         bounds = pairwise(block.words.tolist())
         found = [
-            best[piece] or no_probabilities(kept.heads[begin:end])
+            best[piece] or no_probabilities(kept.heads[begin:end], len(mixture.shares))
             for piece, (begin, end) in zip(numbered.firsts, bounds, strict=True)
         ]
         counts = [len(one.heads) for one in found]
@@ -438,15 +451,32 @@ class Parser:
             numbered = self._number(block, kept)
             self._find_trees(numbered.rows)
         trees = self._trees(block, kept, numbered)
-        scores = numbered.rows.scores[numbered.firsts] / self._temperatures.trees
-        logs = np.minimum(scores - np.repeat([one.log_partition for one in found], counts), 0.0)
-        probabilities = Probabilities(logs)
+        scores = np.repeat([one.score for one in found], counts)
+        scores = np.where(np.isnan(scores), numbered.rows.scores[numbered.firsts], scores)
+        partitions, errors = (
+            np.repeat(np.array(each), counts, axis=0).T
+            for each in ([one.log_partitions for one in found], [one.errors for one in found])
+        )
+        by_row = label_probabilities(numbered.rows, self._weights, self._temperatures.labels)
+        of_labels = np.where(kept.labels < 0, by_row[numbered.words], 1.0)
+        of_labels[np.repeat(~trees.whole, np.diff(block.words))] = np.nan
+        with np.errstate(divide="ignore"):
+            of_all_labels = np.add.reduceat(np.log(of_labels), block.words[:-1])
+        logs = mixture.logarithms(scores, partitions)
+        if k > 1:  # never more than 1 together, not even in the last digit
+            together = np.add.reduceat(np.exp(logs), np.cumsum([0, *counts[:-1]]))
+            logs -= np.repeat(np.log(np.fmax(together, 1.0)), counts)
+        arcs = arc_errors = None
         if confidence:
-            arcs = np.clip(np.concatenate([one.arcs.reshape(-1) for one in found]), 0.0, 1.0)
-            by_row = label_probabilities(numbered.rows, self._weights, self._temperatures.labels)
-            of_labels = np.where(kept.labels < 0, by_row[numbered.words], 1.0)
-            of_labels[np.repeat(~trees.whole, np.diff(block.words))] = np.nan
-            probabilities = Probabilities(logs, arcs, of_labels)
+            # No tree is likelier than its arcs, but for the last digits: not even these shall say so.
+            arcs = np.concatenate([one.arcs.reshape(-1) for one in found])
+            arcs = np.clip(np.maximum(arcs, np.repeat(np.exp(logs), np.diff(block.words))), 0.0, 1.0)
+        probabilities = Probabilities(logs + of_all_labels, arcs, of_labels if confidence else None)
+        if self.samples:
+            errors = mixture.errors(scores, partitions, errors) * np.exp(of_all_labels)
+            if confidence:
+                arc_errors = np.concatenate([one.arc_errors.reshape(-1) for one in found])
+            probabilities = probabilities._replace(errors=errors, arc_errors=arc_errors)
         ranks = np.concatenate([np.arange(1, count + 1, dtype=np.int32) for count in counts])
         return block, trees._replace(probabilities=probabilities, ranks=ranks)
 

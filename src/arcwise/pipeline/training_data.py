@@ -86,12 +86,12 @@ def read_training_data(
     check_fingerprint: is given the fingerprint of the run as soon as it is known, before anything is learned.
     """
     note = watcher.note
-    blocks = _read(train, "training", format, skip_bad, note)
+    blocks = read_whole(train, "training", format, skip_bad, note)
     if options.choices.optimiser in (EG, BATCH_EG) and any(block.heads.min() < 0 for block in blocks):
         raise InputError(
             f"{options.choices.optimiser} needs whole trees, and some HEADs are _: take sgd, adagrad or lbfgs"
         )
-    dev_blocks = [] if dev is None else _read(dev, "development", format, skip_bad, note)
+    dev_blocks = [] if dev is None else read_whole(dev, "development", format, skip_bad, note)
     if dev is None:
         note("no development treebank: the last epoch is kept, and nothing is known of the accuracy")
 
@@ -121,7 +121,7 @@ def read_training_data(
         )
     words, numbers = vocabulary(keys, table), {name: number for number, name in enumerate(names)}
     corpus = make_corpus(blocks, words, numbers)
-    corpus = _without_long(corpus, "training", note)
+    corpus = without_long(corpus, "training", note)
     roots = np.add.reduceat(corpus.heads == 0, corpus.starts[:-1], dtype=np.int64)
     several = int(np.count_nonzero(roots > 1))
     single_root = options.single_root
@@ -158,7 +158,7 @@ def read_training_data(
         note("the training treebank has a single sentence: do not expect the model to know much")
     return TrainingData(
         train=corpus,
-        dev=_without_long(make_corpus(dev_blocks, words, numbers), "development", note)
+        dev=without_long(make_corpus(dev_blocks, words, numbers), "development", note)
         if dev_blocks
         else None,
         keys=keys,
@@ -213,7 +213,9 @@ def _projectivised(corpus: Corpus, single_root: bool) -> tuple[Corpus, int, int]
     return corpus._replace(heads=heads, labels=labels), int(moved), int(np.count_nonzero(forgotten))
 
 
-def _read(source: TreebankLike, role: str, format: str | None, skip_bad: bool, note: Note) -> list[Block]:
+def read_whole(
+    source: TreebankLike, role: str, format: str | None, skip_bad: bool, note: Note
+) -> list[Block]:
     """All blocks of a treebank; the trees of a development treebank must be whole."""
     if not isinstance(source, str | Path) and not hasattr(source, "read"):
         source = io.BytesIO(b"".join(sentence.to_bytes() for sentence in source))
@@ -244,7 +246,7 @@ def _known_labels(block: Block) -> list[str]:
     return [label for label, head in zip(block.column(DEPREL), block.heads, strict=True) if head >= 0]
 
 
-def _without_long(corpus: Corpus, role: str, note: Note) -> Corpus:
+def without_long(corpus: Corpus, role: str, note: Note) -> Corpus:
     """The corpus without sentences that would take too much memory."""
     lengths = np.diff(corpus.starts) - 1
     if lengths.max() <= LONGEST_IN_TRAINING:

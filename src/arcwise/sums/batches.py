@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from arcwise.errors import ArcwiseError
+from arcwise.errors import ArcwiseError, InputError
 from arcwise.parts.matrices import Batch, Matrix, as_batch, as_matrix, place
 from arcwise.search.explain import explain
 
@@ -55,3 +55,10 @@ def why(
     """The error to raise for the first bad matrix of a piece."""
     b = int(bad.argmax())
     return explain(piece[b], int(codes[b]), projective, single_root, "" if alone else place(first + b))
+
+
+def check_whole(number: Any, name: str, bits: int) -> int:
+    """A whole number of so many bits, if it is one."""
+    if not isinstance(number, int | np.integer) or isinstance(number, bool) or not 0 <= number < 1 << bits:
+        raise InputError(f"{name} is {number!r}", expected=f"a whole number from 0 to 2^{bits} - 1")
+    return int(number)

@@ -17,7 +17,7 @@ from arcwise.search.part_chart import PartChart, as_tables, at_hand, for_each, i
 from arcwise.search.pieces import in_pieces
 from arcwise.search.status import FOUND, REFUSED
 from arcwise.sums import part_beliefs, part_sums
-from arcwise.sums.batches import flatten, read, unflatten, unwrap, why
+from arcwise.sums.batches import check_whole, flatten, read, unflatten, unwrap, why
 from arcwise.sums.inside_outside import inside_outsides, one_inside_outside
 from arcwise.sums.labels import label_marginals, read_labelled, sum_labels
 from arcwise.sums.matrix_tree import matrix_trees, one_matrix_tree
@@ -53,6 +53,7 @@ def log_partition(
     approximate: for tables of arcs, siblings and grandchildren, projective or not: by belief propagation
         (`arcwise.sums.belief_propagation`), in O(n^3) time a sweep and O(n^3) memory. The result is no bound, but the closer the
         smaller the scores of siblings and grandchildren are, and exact without them; its gradient are the approximate `marginals`.
+        `arcwise.estimate` takes longer, has no bias, and tells its standard error.
         A RuntimeWarning tells if it has not converged after 300 sweeps. Matrices are summed exactly all the same.
     jobs: threads to share several matrices among. The result does not depend on it.
 
@@ -207,7 +208,7 @@ def sample(
            [-1,  0,  1],
            [-1,  2,  0]], dtype=int32)
     """
-    count, start = _whole(k, "k", 63), _whole(seed, "seed", 64)
+    count, start = check_whole(k, "k", 63), check_whole(seed, "seed", 64)
     scores = at_hand(scores)
     if is_parts(scores):
         return for_each(
@@ -275,12 +276,6 @@ def _of_parts(
 def _no_labels(labelled: bool) -> None:
     if labelled:
         raise InputError("labelled=True for tables of parts", expected="PartScores, whose arcs have labels")
-
-
-def _whole(number: Any, name: str, bits: int) -> int:
-    if not isinstance(number, int | np.integer) or isinstance(number, bool) or not 0 <= number < 1 << bits:
-        raise InputError(f"{name} is {number!r}", expected=f"a whole number from 0 to 2^{bits} - 1")
-    return int(number)
 
 
 def _read(scores: Any, labelled: bool) -> tuple[Batch, bool, list[Matrix]]:

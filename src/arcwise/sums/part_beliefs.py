@@ -74,16 +74,21 @@ def _propagate(chart: PartChart, projective: bool) -> PartSums:
 
 def _check(chart: PartChart) -> None:
     """InputError for what belief propagation does not understand."""
-    graph = chart.graph
     strange = [name for name in chart.scores.tables() if name not in _TABLES]
     if strange:
         raise InputError(
             f"{chart.place}{', '.join(strange)} with approximate=True",
             expected=f"no tables but {', '.join(_TABLES)}",
         )
+    check_words(chart, "approximate=True")
+
+
+def check_words(chart: PartChart, asked_for: str) -> None:
+    """InputError if several arcs join two words, or words have several senses."""
+    graph = chart.graph
     twice = (graph.head[1:] == graph.head[:-1]) & (graph.modifier[1:] == graph.modifier[:-1])
     if twice.any() or len(graph.position) > graph.position[-1] + 1:
         raise InputError(
-            f"{chart.place}labels or senses with approximate=True",
+            f"{chart.place}labels or senses with {asked_for}",
             expected="at most one arc from one word to another",
         )
