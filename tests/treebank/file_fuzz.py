@@ -149,7 +149,7 @@ def calls(path: Path, form: str, gold: Path, parsers: Sequence[Parser], counts: 
         try:
             what()
         except InputError as error:
-            if not error.file and call != "keep":
+            if not error.file:
                 raise AssertionError(f"{call} does not say which file: {error}") from error
             count(call, False)
         else:
