@@ -199,3 +199,43 @@ def test_what_parse_writes_can_be_measured(tmp_path: Path) -> None:
     assert heads["accuracy"] == scores["UAS", "subtypes"]["f1"]
     assert labels["words"] == scores["UAS", "subtypes"]["correct"]
     assert both["accuracy"] == scores["LAS", "subtypes"]["f1"]
+
+
+def column_emptied(source: Path, target: Path, *columns: int) -> str:
+    """A copy of a treebank that has `_` in some columns; the name of the copy."""
+    lines = [line.split("\t") for line in source.read_text().split("\n")]
+    for line in lines:
+        for column in columns:
+            if len(line) > 1:
+                line[column] = "_"
+    target.write_text("\n".join("\t".join(line) for line in lines))
+    return str(target)
+
+
+def test_columns_that_gold_lacks_have_no_scores(tmp_path: Path) -> None:
+    gold = DATA / "dev.conllu"
+
+    def metrics(*lacking: int) -> set[str]:
+        file = column_emptied(gold, tmp_path / "gold.conllu", *lacking)
+        report = json.loads(run(file, str(gold), "--format", "json").stdout)
+        return {row["metric"] for row in report["tables"][0]["rows"]}
+
+    every = metrics()
+    assert {"UPOS", "XPOS", "UFeats", "AllTags", "Lemmas", "MLAS", "BLEX", "Words", "LAS"} <= every
+    assert metrics(4) == every - {"XPOS"}
+    assert metrics(5) == every - {"UFeats"}
+    assert metrics(2) == every - {"Lemmas", "BLEX"}
+    assert metrics(3, 4, 5) == every - {"UPOS", "XPOS", "UFeats", "AllTags", "MLAS"}
+
+
+def test_tags_that_were_given_are_told_of(tmp_path: Path) -> None:
+    gold, own = DATA / "dev.conllu", tmp_path / "own.conllu"
+    told = run(str(gold), str(gold)).stderr
+    assert told.startswith(
+        f"note: {gold}: the tags of all words are those of {gold}; they were given to the parser"
+    )
+    own.write_text(gold.read_text().replace("\tNOUN\t", "\tPROPN\t", 1))
+    assert run(str(gold), str(own)).stderr == ""
+    untagged = column_emptied(gold, tmp_path / "untagged.conllu", 3, 4, 5)
+    assert run(untagged, untagged).stderr == ""
+    assert run(str(gold), str(own), str(gold)).stderr.count("note:") == 1

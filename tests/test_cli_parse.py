@@ -306,7 +306,10 @@ def test_full_disk(parse, model, large):
     with open("/dev/full", "wb") as full:
         done = subprocess.run([*COMMAND, DEV, "-m", model], stdout=full, stderr=subprocess.PIPE, check=False)
     assert done.returncode == 2
-    assert done.stderr.decode().splitlines()[-1] == "arcwise: cannot write: no space left on device"
+    assert (
+        done.stderr.decode().splitlines()[-1]
+        == "arcwise: standard output: cannot write: no space left on device"
+    )
 
 
 def test_a_reader_that_goes_away_is_no_error(model, large):

@@ -225,6 +225,22 @@ def test_several_roots_and_bad_sentences(run, tmp_path):
     assert "several roots allowed" in err
 
 
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--steps", 5], "steps without dual decomposition in training"),
+        (["--steps", 5, "--order", 2, "--projective"], "steps without dual decomposition in training"),
+        (["--steps", 5, "--order", 2, "--decoder", "climb"], "steps without dual decomposition in training"),
+        (["--labels", "joint"], "label_epochs without labels learned after the trees"),
+        (["--patience", 2], "patience without a development treebank"),
+    ],
+)
+def test_options_that_would_do_nothing_are_refused(run, tmp_path, options, told):
+    status, out, err = run(TRAIN, "-o", tmp_path / "m", *QUICK, *options)
+    assert (status, out, err) == (2, "", f"arcwise: {told}\n")
+    assert not any(tmp_path.iterdir())
+
+
 def test_unusable_outputs_are_refused_at_once(run, tmp_path):
     for output in (tmp_path, tmp_path / "no folder" / "m"):
         status, _, err = run(TRAIN, "-o", output)
@@ -313,6 +329,7 @@ def test_shapes(run, tmp_path):
     assert shapes == {"auto": "1-inherit", "named": "2-well-nested", "any": "any"}
     for name, array in models["any"].arrays.items():
         np.testing.assert_array_equal(models["auto"].arrays[name], array)
+    without_labels = [option for option in options if option not in ("--label-epochs", "1")]
     unknown = read_conllu(TRAIN)[0].to_bytes().replace(b"\t0\troot", b"\t_\t_")
     (tmp_path / "partial.conllu").write_bytes(unknown)
     code, _, err = run(
@@ -321,7 +338,7 @@ def test_shapes(run, tmp_path):
         tmp_path / "partial",
         "--shape",
         "auto",
-        *options,
+        *without_labels,
         "--labels",
         "joint",
     )

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arcwise.errors import InputError
+from arcwise.errors import ArcwiseError, InputError
 from arcwise.features.part_bounds import best_distances
 from arcwise.pipeline.confidence import unknown_trees
 from arcwise.pipeline.parsed import Trees
@@ -148,6 +148,14 @@ def test_a_search_is_chosen_anew(parser: Parser) -> None:
         assert again._weights.shape == parser._weights.shape
         assert str(again([["one", "word", "more"]])[0]) == str(dual)
     assert parser.searching("climb").searching("price")._programs.decoder == "price"  # type: ignore[union-attr]
+
+
+def test_programs_have_neither_steps_nor_probabilities(parser: Parser) -> None:
+    block = block_of("".join(map(str, sentences(3))))
+    with pytest.raises(ArcwiseError, match="finds trees by lp, and only dual decomposition has steps"):
+        parser.searching("lp").trace_block(block)
+    with pytest.raises(ArcwiseError, match="decoder 'price' finds single trees, and no probabilities"):
+        parser.searching("price").parse_block(block, confidence=True)
 
 
 def test_full_programs_of_long_sentences_are_solved_in_pieces(parser: Parser) -> None:

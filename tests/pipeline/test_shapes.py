@@ -19,7 +19,7 @@ from arcwise.pipeline.model import Model, Settings
 from arcwise.pipeline.parser import Parser
 from arcwise.trees.enumerate import all_trees
 from arcwise.trees.shapes import has_shape, read_shape
-from tests.pipeline.models import block_of, data_blocks, random_model, synthetic_block, trained
+from tests.pipeline.models import SMALL, block_of, data_blocks, random_model, synthetic_block, trained
 from tests.pipeline.test_charts import chart_model, score_given
 from tests.pipeline.test_sentences import corpus_of
 
@@ -157,6 +157,31 @@ def test_parsers(shape: str) -> None:
         assert has_shape(np.array([-1, *trees.heads[begin:end]], np.int32), read_shape(shape))
     sure = parser.parse_block(block, confidence=True)
     np.testing.assert_array_equal(sure.heads, trees.heads)
+
+
+def test_seconds_and_budgets_are_limits() -> None:
+    """With time enough the trees are those of many nodes; with none, or one node, some are not proved best."""
+    block, parser = synthetic_block(20, 12.0), Parser(
+        random_model(1, [synthetic_block(20, 12.0)], settings=replace(SMALL, most_heads=1000, threshold=np.inf))
+    )  # fmt: skip
+    best = parser.searching(shape="2-well-nested", budget=2000).parse_block(block)
+    patient = parser.searching(shape="2-well-nested", seconds=2.0).parse_block(block)
+    few = parser.searching(shape="2-well-nested", budget=1).parse_block(block)
+    hasty = parser.searching(shape="2-well-nested", seconds=0.0).parse_block(block)
+    for trees in (patient, few, hasty):
+        assert (trees.scores <= best.bounds).all()
+        assert (trees.bounds >= best.scores).all()
+        for begin, end in pairwise(block.words.tolist()):
+            assert has_shape(np.array([-1, *trees.heads[begin:end]], np.int32), read_shape("2-well-nested"))
+    assert few.certified.sum() < best.certified.sum()
+    assert hasty.certified.sum() < best.certified.sum()
+    both = patient.certified & best.certified
+    assert both.any()
+    np.testing.assert_array_equal(patient.scores[both], best.scores[both])
+    with pytest.raises(InputError, match="iterations for trees of a class, expected a budget of nodes"):
+        parser.searching(shape="2", iterations=5)
+    with pytest.raises(InputError, match="seconds with decoder 'spanning-tree'"):
+        parser.searching(seconds=5.0)
 
 
 def test_heads_of_no_tree_of_the_class() -> None:

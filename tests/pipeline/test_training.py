@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from arcwise.errors import ArcwiseError, InputError, ModelError
+from arcwise.clusters.lookup import CUTS
+from arcwise.errors import InputError, ModelError
 from arcwise.evaluation.attachment import accuracy
 from arcwise.experiments.hidden_tags import without_tags
 from arcwise.learning.pruned import PrunedCorpus, prune_corpus
-from arcwise.pipeline import training_data, training_run
+from arcwise.learning.tensor import STARTS
+from arcwise.pipeline import training, training_data, training_run
 from arcwise.pipeline.checkpoint import State
 from arcwise.pipeline.model import Settings
 from arcwise.pipeline.options import LABEL_STAGES, Progress
@@ -484,19 +486,6 @@ def test_nowhere_to_write(tmp_path: Path) -> None:
         quick(tmp_path / "nothing.conllu", **TINY)
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"learner": "magic"}, {"epochs": 0}, {"label_epochs": 0}, {"patience": 0}, {"seed": -1}, {"sed": 1},
-        {"epochs": "many"},
-    ],
-    ids=str,
-)  # fmt: skip
-def test_wrong_options(wrong: dict[str, Any]) -> None:
-    with pytest.raises(ArcwiseError):
-        quick(sentences(3), **{**TINY, **wrong})
-
-
 def test_a_model_that_keeps_fewer_heads_learns_from_as_many(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
 
@@ -522,3 +511,39 @@ def test_labels_with_the_arcs_or_after_them(tmp_path: Path, labels: str) -> None
     assert scores(parser, dev)[1] > baseline(train, dev) + 0.2
     assert ("labels" in {step.stage for step in recorder.steps}) == (labels != "joint")
     assert scores(load(tmp_path / "model"), dev) == scores(parser, dev)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"epochs": 0}, {"epochs": 1.5}, {"learner": "none"}, {"optimiser": "none"}, {"rate": -1.0}, {"labels": "none"}, {"seed": -1},
+        {"learner": "perceptron", "rate": 0.1}, {"gamma": 2.0}, {"tensor_start": "none"}, {"cluster_cut": "none"}, {"unknown": 1},
+        {"learner": "log-linear", "settings": Settings(tensor=5)}, {"learner": "perceptron", "tune": True}, {"tune": True},
+        {"learner": "log-linear", "settings": Settings(search="dual-sibling")}, {"shape": "round"},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_wrong_options_are_errors_of_input(options: dict[str, Any]) -> None:
+    with pytest.raises(InputError):
+        training.train("no such treebank", **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "needs"),
+    [
+        ({"steps": 5}, {"settings": Settings(search="dual-sibling")}),
+        ({"restarts": 5}, {"settings": Settings(climb=True)}),
+        ({"label_epochs": 5, "labels": "joint"}, {"labels": "both"}),
+        ({"gamma": 0.5}, {"settings": Settings(tensor=5)}),
+        ({"tensor_start": STARTS[1]}, {"settings": Settings(tensor=5)}),
+        ({"cluster_cut": CUTS[1]}, {"clusters": "c.tsv"}),
+        ({"frequent": 9}, {"clusters": "c.tsv"}),
+        ({"patience": 9}, {"dev": "no such treebank either"}),
+    ],
+    ids=str,
+)
+def test_options_that_nothing_uses_are_refused(options: dict[str, Any], needs: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=f"^{next(iter(options))} without "):
+        training.train("no such treebank", **options)
+    with pytest.raises(InputError, match=r"^no such treebank: cannot read it"):
+        training.train("no such treebank", **options | needs)

@@ -256,3 +256,25 @@ def test_missing_arrays_are_refused() -> None:
         del arrays[name]
         with pytest.raises(ValueError, match=name):
             Tokeniser.from_arrays(arrays, tokeniser().header())
+
+
+@pytest.mark.parametrize("split", ["text", "sentences"])
+@pytest.mark.parametrize("offsets", [False, True])
+def test_text_that_nobody_sees_keeps_its_characters(split, offsets):
+    splitter = Tokeniser.general()
+    for text in (
+        "\x0f",
+        "\u2060",
+        "\ufeff",
+        " \x0f\x01 \u200b\n\n\x02 ",
+        "\x0f\0",
+        "\0\x0f",
+        "\x7f\x80\t",
+        "\x0f\r\n",
+    ):
+        output = splitter.tokenise(text, split=split, offsets=offsets)
+        assert original_text(output) == text
+        words = [line.split("\t")[1] for line in output.decode().split("\n") if line[:1].isdigit()]
+        assert "".join(words) == "".join(c for c in text if c != "\0" and not c.isspace())
+    for nothing in ("", " ", "\0", " \t\r\n\x1c\x85\u2028\0"):
+        assert splitter.tokenise(nothing, split=split, offsets=offsets) == b""

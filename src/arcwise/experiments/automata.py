@@ -48,7 +48,9 @@ def measure(
     for part, file in zip(("dev", "test"), treebank_files(treebank)[1:], strict=True):
         for rule in _RULES if name in _AUTOMATA else [""]:
             exact, steps = _RULES.get(rule, (True, "gap"))
-            searching = parser.searching(exact=exact, iterations=ITERATIONS, rule=steps)
+            searching = parser
+            if name in _AUTOMATA:
+                searching = parser.searching(exact=exact, iterations=ITERATIONS, rule=steps)
             found = parse(searching, file, partial(tell, _TRAINING))
             if exact:
                 row[f"UAS {part} {name}"] = found.uas

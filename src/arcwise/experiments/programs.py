@@ -23,6 +23,7 @@ from arcwise.pipeline.best_trees import repeated
 from arcwise.pipeline.parser import Parser
 from arcwise.pipeline.program_sentences import FRACTIONAL, UNFINISHED
 from arcwise.search.decode import decode
+from arcwise.search.options import has_option
 from arcwise.treebank.block import Block
 from arcwise.treebank.reading import read_blocks
 
@@ -119,7 +120,10 @@ def table_2(
             return lambda share: tell((number + start + size * share) / len(MODELS))
 
         parser = trained(treebank, search, models, epochs, tell_from(0.0, _TRAINING))
-        searches = {name: parser.searching(**options, seconds=seconds) for name, options in SEARCHES.items()}
+        searches = {
+            name: parser.searching(**options, **_limit(options, seconds))
+            for name, options in SEARCHES.items()
+        }
         found = side_by_side(searches, treebank_files(treebank)[1], tell=tell_from(_TRAINING, _SENTENCES))
         for done, (name, options) in enumerate(SEARCHES.items()):
             one, certified = found[name], 100 * float(found[name].certified.mean())
@@ -159,12 +163,17 @@ def _groups(block: Block, longest: int | None) -> Iterator[Block]:
         yield repeated(block, chosen[first : first + _TOGETHER])
 
 
+def _limit(options: dict[str, Any], seconds: float | None) -> dict[str, Any]:
+    """The limit of time, for searches that have one."""
+    return {"seconds": seconds} if has_option(options["decoder"], "seconds") else {}
+
+
 def _random(model: str, options: dict[str, Any], instances: int, words: int, seconds: float | None) -> float:
     """How often the solution is a tree, or proved best by dual decomposition, where scores are random; in percent."""
     whole = 0
     for first in range(0, instances, _TOGETHER):
         numbers = range(first, min(first + _TOGETHER, instances))
         problems = [instance(model, words, 0, number) for number in numbers]
-        for parse in decode(problems, single_root=False, seconds=seconds, **options):
+        for parse in decode(problems, single_root=False, **options, **_limit(options, seconds)):
             whole += parse.stats.get("integral", parse.certified)
     return 100 * whole / instances

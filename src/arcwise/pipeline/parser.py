@@ -366,9 +366,10 @@ class Parser:
         """The same, and of every sentence the bound, the score of the tree and the number of automata computed anew at every step of
         dual decomposition, (steps, 3); of its first piece, if it is parsed in pieces.
         """
-        if not self._weights.dual or self.climbs:
+        if not self._weights.dual or self.climbs or self._programs is not None:
+            searched_by = self.decoders[0] if self._programs is None else self._programs.decoder
             raise ArcwiseError(
-                f"this model finds trees by {self.decoders[0]}, and only dual decomposition has steps to trace"
+                f"this model finds trees by {searched_by}, and only dual decomposition has steps to trace"
             )
         self._constraints(block, (), keep, "a trace")
         kept = self._kept(block, keep)
@@ -425,6 +426,8 @@ class Parser:
         self, block: Block, keep: bool, *, k: int = 1, min_risk: bool = False, confidence: bool = False
     ) -> tuple[Block, Trees]:
         """The trees that `best_trees` finds, with their probabilities, and before them the block of a sentence for each."""
+        if self._programs is not None:
+            raise ArcwiseError(f"decoder {self._programs.decoder!r} finds single trees, and no probabilities")
         if (self._weights.loopy or self._weights.dual or self.climbs) and k > 1:
             way = "hill climbing" if self.climbs else "dual decomposition"
             way = "belief propagation" if self._weights.loopy else way
