@@ -17,7 +17,7 @@ import sys
 import tempfile
 import warnings
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,8 @@ import llvmlite
 import numba
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
+
+from arcwise.leaving import before_leaving
 
 PACKAGE = Path(__file__).parent
 _settings: Any = numba.config
@@ -181,7 +183,7 @@ def write_sealed_code(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=path.parent)
     try:
-        with os.fdopen(handle, "wb") as file:
+        with before_leaving(partial(os.unlink, temporary)), os.fdopen(handle, "wb") as file:
             file.write(hashlib.sha256(content).digest() + content)
         mask = os.umask(0)
         os.umask(mask)

@@ -11,11 +11,13 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
+from threading import Lock
 from typing import BinaryIO, cast
 
 import zstandard
 
 from arcwise.errors import InputError
+from arcwise.leaving import before_leaving
 from arcwise.treebank.sentence import Sentence
 from arcwise.treebank.sources import PathLike, describe
 
@@ -59,17 +61,38 @@ def open_output(
     except (OSError, ValueError) as error:
         raise InputError(f"cannot write it: {describe(error)}", file=str(path)) from None
     stop: BaseException | None = None
+    partial = target if mode is None else target.with_name(f"{target.name}.partial")
+    finishing = Lock()
+    writer: BinaryIO | None = None
+
+    def finish_early() -> None:
+        """Where the process ends while a kernel holds up the thread that would finish."""
+        if temporary is None or not finishing.acquire(timeout=_PATIENCE):
+            return
+        if interrupted is None or writer is None:
+            temporary.unlink(missing_ok=True)
+            return
+        writer.close()
+        file.close()
+        temporary.replace(partial)
+        interrupted(partial)
+
     try:
-        with file, _COMPRESSORS.get(target.suffix if compress else "", nullcontext)(file) as output:
+        with (
+            before_leaving(finish_early),
+            file,
+            _COMPRESSORS.get(target.suffix if compress else "", nullcontext)(file) as output,
+        ):
             try:
+                writer = output
                 yield output
             except (KeyboardInterrupt, SystemExit) as error:
                 if interrupted is None:
                     raise
                 stop = error
+            finishing.acquire()
         if temporary is not None:
-            if stop is not None and mode is not None:
-                target = target.with_name(f"{target.name}.partial")
+            target = target if stop is None else partial
             temporary.replace(target)
         if stop is not None and interrupted is not None:
             interrupted(target)
@@ -93,6 +116,7 @@ def _zstd(file: BinaryIO) -> BinaryIO:
     return cast(BinaryIO, zstandard.ZstdCompressor(write_checksum=True).stream_writer(file))
 
 
+_PATIENCE = 1.0  # seconds that a process which ends waits for a file that is being finished
 _COMPRESSORS: dict[str, Callable[[BinaryIO], AbstractContextManager[BinaryIO]]] = {
     ".gz": _gzip,
     ".xz": _xz,
