@@ -67,14 +67,15 @@ def start(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
 
 def wait_until_begun(process: subprocess.Popen[bytes]) -> None:
     """Wait until the process has worked for a while, or waits for input."""
-    before = -1.0
+    before, idle = 0.0, 0
     while process.poll() is None:
         if not Path("/proc/self/stat").exists():
             time.sleep(2 * BEGUN)
             return
         fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
         used = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-        if used > BEGUN or (used > 0.3 and used == before):
+        idle = idle + 1 if used == before > 0.1 else 0
+        if used > BEGUN or idle == 5:
             return
         before = used
         time.sleep(0.3)
