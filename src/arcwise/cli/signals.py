@@ -49,7 +49,8 @@ def heeding_signals() -> Iterator[None]:
     here, there = socket.socketpair()
     there.setblocking(False)
     wakeup = signal.set_wakeup_fd(there.fileno(), warn_on_full_buffer=False)
-    threading.Thread(target=_watch, args=(here,), name="arcwise signals", daemon=True).start()
+    watchman = threading.Thread(target=_watch, args=(here,), name="arcwise signals", daemon=True)
+    watchman.start()
     try:
         yield
     finally:
@@ -61,6 +62,8 @@ def heeding_signals() -> Iterator[None]:
         for number, handler in before.items():
             signal.signal(number, handler)
         there.close()
+        watchman.join()
+        here.close()
 
 
 def _watch(numbers: socket.socket) -> None:
