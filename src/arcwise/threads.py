@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from contextvars import copy_context
 from functools import partial
 from queue import Empty, SimpleQueue
@@ -64,9 +65,10 @@ class Workers:
                 return
 
     def _work(self) -> None:
-        while (task := self._tasks.get()) is not None:
-            _do(*task)
-            del task  # nothing is held while this waits
+        with suppress(KeyboardInterrupt):  # of `_stop`, when the work is done already
+            while (task := self._tasks.get()) is not None:
+                _do(*task)
+                del task  # nothing is held while this waits
 
 
 def interruptible(work: Callable[..., Out], *arguments: Any, long: bool = True) -> Out:
