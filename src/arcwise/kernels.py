@@ -13,6 +13,7 @@ import os
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from importlib.util import find_spec
 from typing import Any, TypeVar, cast
 
@@ -21,6 +22,7 @@ import numba.extending
 
 from arcwise.errors import ArcwiseError
 from arcwise.machine_code import KeptCode
+from arcwise.threads import undisturbed
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -126,6 +128,8 @@ def _compiled(function: F, **options: Any) -> F:
     options["error_model"] = "numpy"
     whole = njit(nogil=True, **_WHOLE, **options)(function)
     whole._cache = KeptCode(function, repr((bool(_WHOLE), sorted(options.items()))))
+    # What the first call does. A compiler that is stopped half-way may crash later: it goes on, and nobody has to wait for it.
+    whole.compile = partial(undisturbed, whole.compile)
     if _PART:
         part = njit(**_PART, **options)(function)
         # What the compiler asks for when another kernel calls this one.

@@ -11,8 +11,11 @@ import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
+
+from arcwise.leaving import before_leaving
 
 try:
     import fcntl
@@ -29,7 +32,7 @@ def temporary_beside(target: Path) -> Iterator[tuple[Path, BinaryIO]]:
     remove_abandoned(target)
     path, file, lock = _create(target)
     try:
-        with file:
+        with before_leaving(partial(path.unlink, missing_ok=True)), file:
             yield path, file
     finally:
         path.unlink(missing_ok=True)

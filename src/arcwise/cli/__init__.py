@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import warnings
 from contextlib import suppress
@@ -13,6 +12,7 @@ from typing import Any
 import click
 
 import arcwise
+from arcwise.cli.signals import INTERRUPTED, heeding_signals
 
 # Each command lives in the module of its name, as a click command called `command`.
 _COMMANDS = (
@@ -20,7 +20,7 @@ _COMMANDS = (
     *("bench", "experiment", "plot", "warmup"),
 )
 
-_REFUSED, _INTERRUPTED, _TERMINATED = 2, 130, 143  # exit statuses, the latter as shells have them
+_REFUSED = 2  # an exit status
 
 
 class _LazyGroup(click.Group):
@@ -51,7 +51,7 @@ class _LazyGroup(click.Group):
         except KeyboardInterrupt:
             _drop_output()
             click.echo("arcwise: interrupted", err=True)
-            ctx.exit(_INTERRUPTED)
+            ctx.exit(INTERRUPTED)
         return result
 
 
@@ -90,12 +90,10 @@ def arcwise_command() -> None:
 
 def main() -> None:
     """Run the command line. What arcwise refuses ends with one line on standard error and exit status 2."""
-    # A polite kill leaves no temporary file behind.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))
-    try:
-        with warnings.catch_warnings():
-            warnings.showwarning = _show_warning
+    with heeding_signals(), warnings.catch_warnings():
+        warnings.showwarning = _show_warning
+        try:
             arcwise_command(prog_name="arcwise")
-    except arcwise.ArcwiseError as error:
-        click.echo(f"arcwise: {error}", err=True)
-        sys.exit(_REFUSED)
+        except arcwise.ArcwiseError as error:
+            click.echo(f"arcwise: {error}", err=True)
+            sys.exit(_REFUSED)

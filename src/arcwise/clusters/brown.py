@@ -22,6 +22,7 @@ from arcwise.clusters.window import (
 )
 from arcwise.errors import InputError
 from arcwise.kernels import kernel
+from arcwise.threads import interruptible
 
 MOST_CLUSTERS = 1 << 14  # whose window takes 11 GB
 _STEPS = 100  # merges between two looks at what else is going on
@@ -98,7 +99,7 @@ def brown_merges(
             slots[window.rank[slot]] = slot
     while found < len(merges):
         stop = min(found + _STEPS, len(merges))
-        _grow(window, earlier, parents, slots, inside, found, stop, merges, logs)
+        interruptible(_grow, window, earlier, parents, slots, inside, found, stop, merges, logs)
         found = stop
         if tell is not None:
             tell(merges, found)

@@ -81,6 +81,7 @@ def stack(pictures: Iterable[Picture]) -> str:
 def picture(sentence: Sentence) -> Picture:
     """Draw one sentence."""
     words, tags, labels = shown(sentence)
+    numbers = [str(i) for i in range(len(words))]
     marks = [f"{i} {word}" for i, word in enumerate(words)]
     sizes = Sizes(
         [max(_width(word, _WORD), _width(tag, _TAG)) for word, tag in zip(words, tags, strict=True)],
@@ -99,7 +100,7 @@ def picture(sentence: Sentence) -> Picture:
             parts.append(pen.arc(arc, words, labels[arc.dependent], marks[arc.mark]))
         lines = [(words, _WORD, "ink", _WORD), (tags, _TAG, "faint", _WORD + _TAG + 5)]
         if len(rows) > 1:
-            lines.append(([str(i) for i in range(len(words))], _TAG - 1, "faint", _WORD + 2 * _TAG + 8))
+            lines.append((numbers, _TAG - 1, "faint", _WORD + 2 * _TAG + 8))
         direction = ' direction="rtl"' * mirrored
         for texts, size, colour, below in lines:
             parts.append(f'<g class="arcwise-{colour}" font-size="{size}"{direction}>\n')

@@ -54,6 +54,7 @@ from arcwise.search.start_trees import STARTS
 from arcwise.tagging.writing import untagged
 from arcwise.text.lines import Split
 from arcwise.text.tokeniser import Tokeniser
+from arcwise.threads import interruptible
 from arcwise.treebank.block import Block, PackedNames, index_block, pack_names
 from arcwise.treebank.formats import CONLLU
 from arcwise.treebank.sentence import Sentence
@@ -70,6 +71,7 @@ DUAL_PROJECTIVE = "dual-projective"
 _BLOCK_BYTES = 1 << 17  # of sentences that are made from raw text at once
 _MODELS = Path(__file__).parent.parent / "models"
 _NOTHING = np.empty(0)
+_FEW_WORDS = 100
 _MOST_IN_GROUP = 500  # sentences that are parsed in one call of the kernels
 
 
@@ -342,12 +344,13 @@ class Parser:
         """
         each = self._constraints(block, constraints, keep, "probabilities" if confidence or min_risk else "")
         if (min_risk or confidence) and len(block):
-            trees = self._explore(block, keep, min_risk=min_risk, confidence=confidence)[1]
+            explore = partial(self._explore, min_risk=min_risk, confidence=confidence)
+            trees = interruptible(explore, block, keep)[1]
             return trees._replace(probabilities=trees.probabilities if confidence else None, ranks=None)
         kept = self._kept(block, keep)
         numbered = self._number(block, kept)
         arc_scores = room_for_scores(numbered.rows, each, keep, self._weights)
-        self._find_trees(numbered.rows, arc_scores)
+        interruptible(self._find_trees, numbered.rows, arc_scores, long=self._is_long(numbered.rows))
         trees = self._trees(block, kept, numbered)
         if not any(each):
             return trees
@@ -360,7 +363,7 @@ class Parser:
             self.longest,
             self._scale,
         )
-        return how.repair(block, kept, numbered, trees, each, arc_scores)
+        return interruptible(how.repair, block, kept, numbered, trees, each, arc_scores)
 
     def trace_block(self, block: Block, keep: bool = False) -> tuple[Trees, list[NDArray[np.float64]]]:
         """The same, and of every sentence the bound, the score of the tree and the number of automata computed anew at every step of
@@ -377,7 +380,14 @@ class Parser:
         rows, traces = numbered.rows, []
         for piece in range(len(rows.scores)):
             trace = np.full((self._effort.steps, 3), np.nan)
-            rows.part(piece, piece + 1).find_trees(self._weights, self._effort, self._projective, trace=trace)
+            interruptible(
+                rows.part(piece, piece + 1).find_trees,
+                self._weights,
+                self._effort,
+                self._projective,
+                _NOTHING,
+                trace,
+            )
             trace = trace[: rows.report[piece, STEPS]]
             trace[:, :2] *= self._scale
             traces.append(trace)
@@ -420,7 +430,7 @@ class Parser:
         if not len(block):
             return block, self.parse_block(block)
         self._constraints(block, (), keep, "the k best trees")
-        return self._explore(block, keep, k=k, confidence=confidence)
+        return interruptible(partial(self._explore, k=k, confidence=confidence), block, keep)
 
     def _explore(
         self, block: Block, keep: bool, *, k: int = 1, min_risk: bool = False, confidence: bool = False
@@ -515,6 +525,10 @@ class Parser:
         labels[words] = np.where(kept.labels < len(self.labels), kept.labels, UNKNOWN_LABEL)
         rows = make_rows(numbers, starts, heads, labels)
         return Numbered(rows, words, np.searchsorted(pieces, block.words[:-1]))
+
+    def _is_long(self, rows: Rows) -> bool:
+        """Whether somebody may want to interrupt the search: not that for few words with the usual budget."""
+        return len(rows.heads) > _FEW_WORDS or self._effort.budget > BUDGET or self._programs is not None
 
     def _find_trees(self, rows: Rows, arc_scores: Floats = _NOTHING) -> None:
         if self._programs is None:

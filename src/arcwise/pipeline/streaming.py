@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from typing import TypeVar
+
+from arcwise.threads import Workers
 
 In = TypeVar("In")
 Out = TypeVar("Out")
@@ -29,18 +31,14 @@ def map_in_order(
     source = iter(items)
     waiting: deque[Future[Out]] = deque()
     end: Exception | None = None
-    with ThreadPoolExecutor(jobs) as pool:
-        try:
-            while waiting or end is None:
-                while end is None and len(waiting) < _AHEAD * jobs:
-                    try:
-                        waiting.append(pool.submit(function, next(source)))
-                    except Exception as error:
-                        end = error
-                if waiting:
-                    yield waiting.popleft().result()
-        finally:
-            for future in waiting:
-                future.cancel()
+    with Workers(jobs) as workers:
+        while waiting or end is None:
+            while end is None and len(waiting) < _AHEAD * jobs:
+                try:
+                    waiting.append(workers.submit(function, next(source)))
+                except Exception as error:
+                    end = error
+            if waiting:
+                yield waiting.popleft().result()
     if not isinstance(end, StopIteration) and end is not None:
         raise end

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from arcwise.pipeline.parser import Parser
 from arcwise.pipeline.training_data import TreebankLike, read_training_data
 from arcwise.pipeline.training_run import TrainingRun
 from arcwise.pipeline.tuning import TUNING_EPOCHS, check_tunable, tune
+from arcwise.threads import interruptible
 from arcwise.treebank.writing import check_output
 
 
@@ -36,6 +38,27 @@ def train(
     `.checkpoint`; with `resume` a killed run goes on from there and gives the same model, byte for byte, as an unbroken one. jobs:
     threads for the taggers. The same seed gives the same bytes, whatever their number.
     """
+    return interruptible(
+        partial(_train, format=format, skip_bad=skip_bad, resume=resume, jobs=jobs, **options),
+        train,
+        dev,
+        output,
+        watcher,
+    )
+
+
+def _train(
+    train: TreebankLike,
+    dev: TreebankLike | None,
+    output: str | Path | None,
+    watcher: Watcher | None,
+    *,
+    format: str | None,
+    skip_bad: bool,
+    resume: bool,
+    jobs: int,
+    **options: Any,
+) -> Parser:
     try:
         chosen = Options(**options)
     except TypeError as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +29,7 @@ from arcwise.search.start_trees import (
 )
 from arcwise.search.status import FOUND
 from arcwise.search.uphill import order_bottom_up, place
+from arcwise.threads import in_threads
 
 _RESTARTS_WITHOUT_KICKS = 100  # by a function of whole trees
 _WAVE = 16  # runs that a thread makes before the threads look at what they found
@@ -196,15 +196,14 @@ def _climb_together(
         make_runs(hill, own, first, first + size, scores, ups)
         return list(zip(scores.tolist(), ups, strict=True))
 
-    with ThreadPoolExecutor(jobs) as pool:
-        while True:
-            waves = pool.map(wave, range(runs, min(runs + jobs * _WAVE, most), _WAVE))
-            for value, up in (run for runs_made in waves for run in runs_made):
-                runs += 1
-                if value > score + (hill.least if runs > 1 else 0.0):
-                    score, at, best[:] = value, runs, up
-                if runs >= most or runs - at >= options.restarts or score >= bound - hill.least:
-                    return runs, at - 1
+    while True:
+        waves = in_threads(wave, range(runs, min(runs + jobs * _WAVE, most), _WAVE), jobs)
+        for value, up in (run for runs_made in waves for run in runs_made):
+            runs += 1
+            if value > score + (hill.least if runs > 1 else 0.0):
+                score, at, best[:] = value, runs, up
+            if runs >= most or runs - at >= options.restarts or score >= bound - hill.least:
+                return runs, at - 1
 
 
 class _Judge:

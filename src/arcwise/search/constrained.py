@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +23,7 @@ from arcwise.search.constraints import arc_pairs, each_of
 from arcwise.search.part_chart import Parts, is_parts
 from arcwise.search.pieces import check_jobs
 from arcwise.search.result import Parse
+from arcwise.threads import in_threads
 
 Search = Callable[[Any], Parse]  # of scores of the same kind as those given
 _LARGE = 1e290  # beyond this, scores less prices might be no numbers
@@ -114,8 +114,7 @@ def constrained_parses(
             batch[number], wishes, search, required=required, forbidden=forbidden, place=place_of(number), seconds=seconds
         )  # fmt: skip
 
-    with ThreadPoolExecutor(check_jobs(jobs)) as pool:
-        return list(pool.map(work_on, range(len(batch))))
+    return in_threads(work_on, range(len(batch)), check_jobs(jobs))
 
 
 def _solve(

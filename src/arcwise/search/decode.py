@@ -52,6 +52,7 @@ from arcwise.search.spanning_tree import spanning_trees
 from arcwise.search.status import FOUND
 from arcwise.search.tree_scores import tree_scores
 from arcwise.search.within_reach import plainly, search_within_reach
+from arcwise.threads import interruptible
 from arcwise.trees.shapes import ANY, Shape
 
 Arcs = Iterable[Arc]
@@ -61,6 +62,8 @@ _METHODS: dict[str, tuple[Search, bool]] = {
     SPANNING_TREE: (spanning_trees, False),
     EISNER: (eisner_trees, True),
 }
+# Cubic time for more words than so many is worth a thread, so that it can be interrupted.
+LONG = 200
 _OF_TABLES = {DUAL, CLIMB, *PROGRAMS, *CHARTS} - _METHODS.keys()
 _NONE: tuple[()] = ()
 
@@ -326,11 +329,11 @@ def k_best(
         chart = part_chart(
             scores, projective=projective, single_root=single_root, decoder=decoder, required=required, forbidden=forbidden
         )  # fmt: skip
-        return k_best_parses(chart, int(k))
+        return interruptible(k_best_parses, chart, int(k))
     method, search = _pick(decoder, projective)
     S = constrain(as_matrix(scores), required, forbidden, projective=projective)
     best = _search_one(S, method, search, bool(single_root))
-    trees = k_best_trees(S, int(k), search, bool(single_root))
+    trees = interruptible(k_best_trees, S, int(k), search, bool(single_root), long=len(S) > LONG)
     return [
         Parse(heads, score, max(best.score, score), None, {"method": method, "rank": rank})
         for rank, (score, heads) in enumerate(trees, start=1)
@@ -359,7 +362,8 @@ def _search_one(S: Matrix, method: str, search: Search, single_root: bool) -> Pa
     flat = S.reshape(-1)
     lengths = np.array((size - 1,), np.int64)
     heads = np.empty(size, np.int32)
-    code = search(flat, lengths, single_root, heads)[0]
+    long = size > (LONG if _METHODS[method][1] else 5 * LONG)
+    code = interruptible(search, flat, lengths, single_root, heads, long=long)[0]
     if code != FOUND:
         raise explain(S, code, _METHODS[method][1], single_root)
     score = float(tree_scores(flat, lengths, heads)[0])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -29,6 +28,7 @@ from arcwise.search.result import Parse
 from arcwise.search.second_order import TABLES
 from arcwise.search.sibling_automata import AUTOMATA
 from arcwise.search.status import NO_TREE
+from arcwise.threads import in_threads, interruptible
 
 Parts = Scores | PartScores | HeadAutomata
 T = TypeVar("T")
@@ -38,6 +38,8 @@ MOST_BYTES = 2 << 30  # that a chart may take
 # Bytes of a cell, with its item, its score and what is found of it, and of a pair of arcs from one head.
 _CELL, _PAIR = 56, 24
 _COUNT = 8  # of a pair in the graph alone
+# A chart of so few arcs is searched so soon that nobody would interrupt it.
+_FEW_ARCS = 1000
 _EDGE, _NODE = 24, 56  # of an edge of an automaton, with the table it is made from, and of a node
 _ENTRY = 800  # of a number in a program, at most, when it is solved
 DUAL, CLIMB = "dual", "climb"
@@ -407,7 +409,9 @@ def for_each(
     """What `work` makes of the chart of one table, or of each of several, shared among threads; it is told the number of each."""
     check_jobs(jobs)
     if isinstance(scores, Parts):
-        return work(part_chart(scores, required=required, forbidden=forbidden, **options), 0)
+        chart = part_chart(scores, required=required, forbidden=forbidden, **options)
+        few = len(chart.graph.head) <= _FEW_ARCS and chart.method in CHARTS
+        return interruptible(work, chart, 0, long=not few)
     constraints = [
         each_of(arcs, name, len(scores)) for name, arcs in (("required", required), ("forbidden", forbidden))
     ]
@@ -423,5 +427,4 @@ def for_each(
             part_chart(scores[number], required=must, forbidden=must_not, place=where, **options), number
         )
 
-    with ThreadPoolExecutor(jobs) as pool:
-        return list(pool.map(work_on, range(len(scores))))
+    return in_threads(work_on, range(len(scores)), jobs)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from arcwise.errors import InputError
 from arcwise.parts.matrices import Batch
+from arcwise.threads import in_threads
 
 T = TypeVar("T")
 
@@ -21,18 +21,20 @@ def check_jobs(jobs: Any) -> int:
     return jobs
 
 
-def in_pieces(batch: Batch, jobs: int, work: Callable[[Batch, int], list[T]]) -> list[T]:
-    """What `work` makes of every matrix, in order. It gets pieces of the batch, and the number of a piece's first matrix."""
+def in_pieces(batch: Batch, jobs: int, work: Callable[[Batch, int], list[T]], rounds: int = 1) -> list[T]:
+    """What `work` makes of every matrix, in order. It gets pieces of the batch, and the number of a piece's first matrix.
+
+    rounds: how often `work` goes through every matrix.
+    """
     check_jobs(jobs)
     pieces = list(_pieces(batch))
 
     def work_on(piece: slice) -> list[T]:
         return work(batch[piece], piece.start)
 
-    if jobs == 1 or len(pieces) == 1:
+    if len(pieces) <= 1 and sum(S.size for S in batch) * rounds <= _PIECE:  # nobody will interrupt this
         return [result for piece in pieces for result in work_on(piece)]
-    with ThreadPoolExecutor(jobs) as pool:
-        return [result for results in pool.map(work_on, pieces) for result in results]
+    return [result for results in in_threads(work_on, pieces, jobs) for result in results]
 
 
 def _pieces(batch: Batch) -> Iterator[slice]:

@@ -31,6 +31,7 @@ from arcwise.search.spanning_tree import spanning_trees
 from arcwise.search.status import FOUND, NO_SHAPE
 from arcwise.search.tree_scores import tree_scores
 from arcwise.search.within_reach import FAR, SMALL
+from arcwise.threads import interruptible
 from arcwise.trees.shapes import ANY, Shape, has_shape, no_shape
 
 Heads = NDArray[np.int32]
@@ -148,7 +149,9 @@ def _search_class(
     while True:
         unit = unit_of([given])
         difference, exact = least_difference(unit, size * size)
-        outcome, heads = search_until(np.ldexp(given, unit.shift), difference, options, single_root, deadline)
+        outcome, heads = interruptible(
+            search_until, np.ldexp(given, unit.shift), difference, options, single_root, deadline
+        )
         bound = unscaled_bound(outcome.bound, unit.shift)
         if outcome.code == NO_SHAPE:
             if found is not None:  # the budget ended

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from arcwise.errors import InputError
 from arcwise.parts.matrices import Batch, Matrix
-from arcwise.search.decode import decode
+from arcwise.search.decode import LONG, decode
 from arcwise.search.explain import explain
 from arcwise.search.part_chart import PartChart, as_tables, at_hand, for_each, is_parts
 from arcwise.search.pieces import in_pieces
@@ -23,6 +23,7 @@ from arcwise.sums.labels import label_marginals, read_labelled, sum_labels
 from arcwise.sums.matrix_tree import matrix_trees, one_matrix_tree
 from arcwise.sums.projective_samples import sample_projective_trees
 from arcwise.sums.wilson import sample_trees
+from arcwise.threads import interruptible
 
 Heads = NDArray[np.int32]
 
@@ -228,7 +229,7 @@ def sample(
         parts = np.split(heads, ends[:-1])
         return [part.reshape(count, len(S)) for part, S in zip(parts, piece, strict=True)]
 
-    return unwrap(in_pieces(batch, jobs, sample_piece), alone)
+    return unwrap(in_pieces(batch, jobs, sample_piece, rounds=count), alone)
 
 
 def max_marginals(
@@ -292,7 +293,7 @@ def _distributions(
     """The marginals and the log partition function of every matrix."""
     if alone:  # without what several need: it costs as much as summing over ten words
         one, square = one_inside_outside if projective else one_matrix_tree, np.empty_like(batch[0])
-        code, log_partition = one(batch[0], bool(single_root), square)
+        code, log_partition = interruptible(one, batch[0], bool(single_root), square, long=len(square) > LONG)
         if code != FOUND:
             raise explain(batch[0], code, bool(projective), bool(single_root))
         return [(square, log_partition)]

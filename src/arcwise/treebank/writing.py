@@ -11,11 +11,13 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
+from threading import Lock
 from typing import BinaryIO, cast
 
 import zstandard
 
 from arcwise.errors import InputError
+from arcwise.leaving import before_leaving
 from arcwise.temporary import temporary_beside
 from arcwise.treebank.sentence import Sentence
 from arcwise.treebank.sources import PathLike, describe
@@ -58,16 +60,32 @@ def open_output(
             else:
                 file = opened.enter_context(open(target, "wb"))
         stop: BaseException | None = None
+        partial = target if mode is None else target.with_name(f"{target.name}.partial")
+        finishing = Lock()
+        writer: BinaryIO | None = None
+
+        def finish_early() -> None:
+            """Where the process ends while a kernel holds up the thread that would finish."""
+            if temporary is None or not finishing.acquire(timeout=_PATIENCE):
+                return
+            if interrupted is not None and writer is not None:
+                writer.close()
+                file.close()
+                temporary.replace(partial)
+                interrupted(partial)
+
+        opened.enter_context(before_leaving(finish_early))
         with file, _COMPRESSORS.get(target.suffix if compress else "", nullcontext)(file) as output:
             try:
+                writer = output
                 yield output
             except (KeyboardInterrupt, SystemExit) as error:
                 if interrupted is None:
                     raise
                 stop = error
+            finishing.acquire()
         if temporary is not None:
-            if stop is not None and mode is not None:
-                target = target.with_name(f"{target.name}.partial")
+            target = target if stop is None else partial
             temporary.replace(target)
         if stop is not None and interrupted is not None:
             interrupted(target)
@@ -132,6 +150,7 @@ def _zstd(file: BinaryIO) -> BinaryIO:
     return cast(BinaryIO, zstandard.ZstdCompressor(write_checksum=True).stream_writer(file))
 
 
+_PATIENCE = 1.0  # seconds that a process which ends waits for a file that is being finished
 _COMPRESSORS: dict[str, Callable[[BinaryIO], AbstractContextManager[BinaryIO]]] = {
     ".gz": _gzip,
     ".xz": _xz,
