@@ -154,7 +154,9 @@ def _out_of_reach(chart: PartChart, score: float) -> dict[str, Flags] | None:
         for name, legal in _legal(chart).items():
             entries[name] = np.zeros(chart.given[name].shape, np.bool_)
             entries[name][legal] = flags[name]
-    return entries
+    # An entry that is also read where it may be in a better tree stays, whatever it is added to elsewhere.
+    forbids = any(bool((entries[name] & (chart.given[name] > -np.inf)).any()) for name in entries)
+    return entries if forbids else None
 
 
 def _groups(chart: PartChart) -> dict[str, Group]:
