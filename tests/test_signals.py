@@ -97,7 +97,7 @@ def left(folder: Path) -> set[str]:
 
 COMMANDS = {
     "parse": 'parse -m en --text "{ones}" --budget 1000000000000 -o out.conllu',
-    "parse by climbing": "parse -m {inputs}/small.arcwise {inputs}/large.conllu --decoder climb --restarts 65536 -o out",
+    "parse by climbing": "parse -m {inputs}/small.arcwise {inputs}/large.conllu --decoder climb --no-exact --restarts 65536 -o out",
     "parse in threads": "parse -m en -j 2 {inputs}/large.conllu --decoder climb --restarts 65536 -o out.xz",
     "parse standard input": "parse -m {inputs}/small.arcwise -",
     "train": "train {data}/train.conllu --dev {data}/dev.conllu -o m.arcwise --epochs 1000000 --size small --patience 1000000",
@@ -211,7 +211,7 @@ CALLS = {
     "decode several": "arcwise.decode([tables(), tables()], budget=10**15, jobs=2)",
     "climb": "arcwise.decode(tables(), decoder='climb', restarts=65536)",
     "climb in threads": "arcwise.decode(tables(), decoder='climb', restarts=65536, jobs=2)",
-    "branch and bound": "arcwise.decode(normal(size=(61, 61)), block_degree=1, one_inherit=True, well_nested=True, budget=10**15)",
+    "branch and bound": "arcwise.decode(normal(size=(121, 121)), one_inherit=True, budget=10**15)",
     "many searches": "arcwise.k_best(normal(size=(61, 61)), 10**8)",
     "sums": "[arcwise.marginals(normal(size=(1001, 1001)), projective=True) for _ in range(1000)]",
     "parse": "arcwise.load(small).searching('climb', restarts=65536, exact=False)(arcwise.read_conllu(data))",

@@ -7,7 +7,7 @@ from threading import Event, Thread, current_thread, main_thread
 import numpy as np
 import pytest
 
-from arcwise.threads import Workers, in_threads, interruptible, undisturbed
+from arcwise.threads import Workers, heed, in_threads, interruptible, undisturbed
 
 
 def test_work_is_done_in_another_thread_and_in_the_context_of_its_caller():
@@ -54,6 +54,7 @@ def test_threads_that_are_left_are_told_to_stop(error):
         begun.set()
         try:
             while True:
+                heed()
                 never.wait(0.01)
         finally:
             ended.set()

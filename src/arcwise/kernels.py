@@ -123,6 +123,31 @@ with suppress(ImportError, AttributeError):  # a Numba that is built otherwise i
     _load_without_scipy()
 
 
+def _make_named_tuples_in_c() -> None:
+    """Let kernels make the named tuples that they return without a step of Python.
+
+    A signal that came while a kernel ran is heard at the next step of Python. If that is while the result is made, Numba goes on
+    with half of it, and crashes.
+    """
+    from numba.core import boxing, pythonapi, types
+
+    def box(typ: Any, value: Any, c: Any) -> Any:
+        names, plain = typ.instance_class, boxing.box_tuple(typ, value, c)
+        new, of = (c.env_manager.read_const(c.env_manager.add_const(x)) for x in (tuple.__new__, names))
+        made = c.pyapi.call_function_objargs(new, (of, plain))
+        c.pyapi.decref(plain)
+        return made
+
+    functions: Any = pythonapi._boxers.functions
+    for kind in (types.NamedTuple, types.NamedUniTuple):
+        if kind in functions:
+            functions[kind] = box
+
+
+with suppress(ImportError, AttributeError):  # where Numba is built otherwise this has to do without
+    _make_named_tuples_in_c()
+
+
 def _compiled(function: F, **options: Any) -> F:
     njit: Any = numba.njit  # its annotations do not know all of its options
     options["error_model"] = "numpy"

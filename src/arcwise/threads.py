@@ -2,15 +2,14 @@
 
 The interpreter tells only the main thread of Ctrl-C, and only between two steps of Python: while a kernel runs there, nobody hears
 it. So long work is done in another thread, and the main thread waits, which can be interrupted. The other thread is then told to
-stop. It does so when its kernel ends, and is a daemon, so that the process can end before.
+stop. It does so where it heeds that, between two kernels, and is a daemon, so that the process can end before. Nothing is raised in
+it from outside: that would come while a kernel makes its results, of which nobody cleans up half.
 """
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from contextlib import suppress
 from contextvars import copy_context
 from functools import partial
 from queue import Empty, SimpleQueue
@@ -24,6 +23,12 @@ Out = TypeVar("Out")
 _GRACE = 0.2  # seconds that a thread which is told to stop has to tidy up
 
 
+class _Worker(Thread):
+    """A thread that can be told to stop."""
+
+    stopped = False
+
+
 class Workers:
     """So many threads that do what they are given, in this order.
 
@@ -32,7 +37,7 @@ class Workers:
 
     def __init__(self, jobs: int) -> None:
         self._tasks: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = SimpleQueue()
-        self._threads = [Thread(target=self._work, name="arcwise", daemon=True) for _ in range(jobs)]
+        self._threads = [_Worker(target=self._work, name="arcwise", daemon=True) for _ in range(jobs)]
 
     def submit(self, work: Callable[..., Out], *arguments: Any) -> Future[Out]:
         """What work(*arguments) will give, in the context of the caller."""
@@ -65,10 +70,9 @@ class Workers:
                 return
 
     def _work(self) -> None:
-        with suppress(KeyboardInterrupt):  # of `_stop`, when the work is done already
-            while (task := self._tasks.get()) is not None:
-                _do(*task)
-                del task  # nothing is held while this waits
+        while (task := self._tasks.get()) is not None:
+            _do(*task)
+            del task  # nothing is held while this waits
 
 
 def interruptible(work: Callable[..., Out], *arguments: Any, long: bool = True) -> Out:
@@ -115,12 +119,15 @@ def _do(future: Future[Any], work: Callable[[], Any]) -> None:
         future.set_exception(error)
 
 
-def _stop(threads: Sequence[Thread]) -> None:
-    """Raise KeyboardInterrupt in the threads, which they see when their kernels end; give them a moment for it."""
+def heed() -> None:
+    """KeyboardInterrupt, if this thread was told to stop: for loops that go on for long."""
+    if getattr(current_thread(), "stopped", False):
+        raise KeyboardInterrupt
+
+
+def _stop(threads: Sequence[_Worker]) -> None:
+    """Tell threads to stop, and give them a moment for it."""
     for thread in threads:
-        if thread.ident is not None:
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(
-                ctypes.c_ulong(thread.ident), ctypes.py_object(KeyboardInterrupt)
-            )
+        thread.stopped = True
     for thread in threads:
         thread.join(_GRACE / len(threads))

@@ -127,7 +127,9 @@ def test_the_columns(bank: Path, models: Path) -> None:
     for name in STRATEGIES:
         assert name == MSA or row[f"Table 3, {name}, in class, %"] == 100
         assert 40 < row[f"Table 3, {name}, UAS"] <= 100
-        assert row[f"Table 3, {name}, parse, ms"] > 0
+        assert np.isfinite(
+            row[f"Table 3, {name}, parse, ms"]
+        )  # a difference of times, which others may disturb
     assert row["Table 3, MSA, search, times MSA"] == row["Table 3, MSA, parse, times MSA"] == 1
     assert row["Nodes, B&B, out of nodes"] == 0 < row["Nodes, B&B, nodes, mean"]
     assert 0 < row["Table 2, B&B, median"] <= row["Table 2, B&B, 3rd quartile"] <= row["Table 2, B&B, total"]

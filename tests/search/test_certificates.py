@@ -30,6 +30,8 @@ def test_nothing_untrue_is_claimed(name):
         ),  # one tree, whose score is a little above the sum of its numbers
         (5, 1347, "dual"),  # digits that a unit of the largest number would lose
         (7, 621, "ilp"),  # a solver that sees no tree
+        (100, 12086, "climb"),  # grandparents, which are folded into the scores of arcs
+        (100, 50450, "dual, second order"),  # losses without end, which made great multipliers
         (7, 176, "price"),  # trees nearer to each other than a solver's tolerance
     ],
 )

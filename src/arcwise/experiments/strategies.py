@@ -203,7 +203,7 @@ def time_parsers(parser: Parser, shape: Shape, blocks: list[Block]) -> dict[str,
     parsers = {
         MSA: parser.searching(shape="any"),
         EISNER: parser.searching(shape="projective"),
-        LR: parser.searching(shape=str(shape), exact=False, rule="paper"),
+        LR: parser.searching(shape=str(shape), exact=False, rule="gap" if shape == PROJECTIVE else "paper"),
         BRANCHING: parser.searching(shape=str(shape)),
     }
 

@@ -29,6 +29,7 @@ from arcwise.search.restricted_program import Numbers, arcs_of_pairs, arcs_of_st
 from arcwise.search.second_order import SecondOrder, count_steps
 from arcwise.search.spanning_tree import make_room, spanning_tree
 from arcwise.search.status import FOUND
+from arcwise.threads import heed
 
 # The columns of a report: whether the solver did not come to an end, fractional arcs of the linear program, programs solved, arcs
 # built, parts scored and built, parts that there are, sets of words cut, branches.
@@ -159,6 +160,7 @@ def parse_with_programs(
 ) -> None:
     """The best labelled tree of every sentence; arguments as of `arcwise.pipeline.dual_sentences.parse_with_automata`."""
     for s in range(len(starts) - 1):
+        heed()
         words = slice(starts[s], starts[s + 1])
         found, tokens, graph, arcs = _score_arcs(
             numbers[words], weights, programs.pruned, heads[words], labels[words]

@@ -10,12 +10,12 @@ from arcwise.errors import InputError
 from arcwise.pipeline.checkpoint import State, check_contents, check_state, load_state, save_state
 from arcwise.pipeline.confidence import fit_temperatures
 from arcwise.pipeline.model import save_model
-from arcwise.pipeline.options import Options, Watcher, refuse_idle
+from arcwise.pipeline.options import Options, Progress, Watcher, refuse_idle
 from arcwise.pipeline.parser import Parser
 from arcwise.pipeline.training_data import TreebankLike, read_training_data
 from arcwise.pipeline.training_run import TrainingRun
 from arcwise.pipeline.tuning import TUNING_EPOCHS, check_tunable, tune
-from arcwise.threads import interruptible
+from arcwise.threads import heed, interruptible
 from arcwise.treebank.writing import check_output
 
 
@@ -47,6 +47,19 @@ def train(
     )
 
 
+class _Heeding(Watcher):
+    """A watcher that ends the run when its thread is told to stop."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        self.note = watcher.note  # type: ignore[method-assign]
+        self._told = watcher.progress
+
+    def progress(self, progress: Progress) -> None:
+        """A step forward."""
+        heed()
+        self._told(progress)
+
+
 def _train(
     train: TreebankLike,
     dev: TreebankLike | None,
@@ -70,7 +83,7 @@ def _train(
         raise InputError("a folder", expected="a file for the model", file=str(output))
     if chosen.tune:
         check_tunable(chosen.choices, dev is not None)
-    watcher = watcher or Watcher()
+    watcher = _Heeding(watcher or Watcher())
     checkpoint = None if output is None else Path(f"{output}.checkpoint")
     if output is not None and checkpoint is not None:
         check_output(output)

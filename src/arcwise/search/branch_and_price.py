@@ -19,6 +19,7 @@ from arcwise.search.pricing import Flags
 from arcwise.search.program import FAILED, INFEASIBLE, OPTIMAL, TIME
 from arcwise.search.restricted_program import Numbers
 from arcwise.search.second_order import heaviest_tree, tree_value
+from arcwise.threads import heed
 
 _WHOLE = 1e-6  # how near to 0 or 1 a value is a whole number
 
@@ -62,6 +63,7 @@ def price_tree(source: Source, *, exact: bool, slack: float, seconds: float = np
     search = PriceAndCut(source, tree)
     branches, open_ = 0, [(allowed, bound)]
     while open_:
+        heed()
         here, least = open_.pop()
         if branches and least <= score + slack:
             continue

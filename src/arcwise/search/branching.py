@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arcwise.errors import InputError
+from arcwise.threads import heed
 
 Flags = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -253,6 +254,7 @@ def branch(
     waiting: list[_Node] = []  # a stack until there is a tree to compare with, then a heap
     parts, plain, bound, depth = [alive], False, np.inf, 0
     while True:
+        heed()
         diving, children = search.best is None, []
         for part in parts:
             asked = search.ask(part, plain=plain)

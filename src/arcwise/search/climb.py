@@ -29,7 +29,7 @@ from arcwise.search.start_trees import (
 )
 from arcwise.search.status import FOUND
 from arcwise.search.uphill import order_bottom_up, place
-from arcwise.threads import in_threads
+from arcwise.threads import heed, in_threads
 
 _RESTARTS_WITHOUT_KICKS = 100  # by a function of whole trees
 _WAVE = 16  # runs that a thread makes before the threads look at what they found
@@ -140,7 +140,7 @@ def _own_scores(parts: PartChart) -> Floats:
 
 def _proved(parts: PartChart, S: Floats) -> Parse | None:
     """A tree with a bound on all trees: of arcs alone the best, else what dual decomposition finds soon, if it finds any."""
-    if not any(len(table) for table in parts.tables[1:]):
+    if parts.given.keys() == {"arcs"}:
         heads = np.empty(len(S), np.int32)
         if spanning_tree(S, parts.single_root, make_search_room(len(S) - 1), heads) != FOUND:
             raise parts.no_tree()
@@ -238,6 +238,7 @@ def _climb_by(hill: Hill, judge: _Judge, draws: Draws, restarts: int, best: Head
     score, at, runs = -np.inf, 0, 0
     most = 1 if draws.starts == BEST else MOST
     while runs < most and (runs == 0 or runs - at < restarts):
+        heed()
         start_tree(draws, runs, heads)
         runs += 1
         if heads.tobytes() in seen:

@@ -33,8 +33,6 @@ from arcwise.search.dual_decomposition import (
 )
 from arcwise.search.tree_search import arc_losses, bounded_heads, is_allowed, keep_rows
 
-_FAR = 1e6
-
 
 class Rounds(NamedTuple):
     """A round of steps, after which arcs are fixed: how many, and `Steps.polyak` and `Steps.patience`. progress: what share of the
@@ -107,6 +105,16 @@ def automata_losses(problem: Problem, state: State) -> tuple[Losses, Losses]:
 
 
 @kernel
+def _greatest(losses: Floats) -> float:
+    """The greatest finite one."""
+    greatest = 0.0
+    for loss in losses[1:]:
+        if greatest < loss < np.inf:
+            greatest = loss
+    return greatest
+
+
+@kernel
 def spread_scores(problem: Problem, state: State, share: float) -> None:
     """Begin where the tree knows a share of what the automata know of every arc: of the loss if they must not take it, less that
     if they must. So the first tree is a good one, and few steps are left to make.
@@ -116,10 +124,12 @@ def spread_scores(problem: Problem, state: State, share: float) -> None:
     if total == -np.inf:
         return
     without, with_ = automata_losses(problem, state)
+    # A loss may be infinite; great multipliers would cost the bound its last digits.
+    far = max(_greatest(without.down), _greatest(with_.down), _greatest(without.up), _greatest(with_.up))
     for b in range(1, len(problem.graph.head)):
-        state.u[b] += share * (min(without.down[b], _FAR) - min(with_.down[b], _FAR))
+        state.u[b] += share * (min(without.down[b], far) - min(with_.down[b], far))
         if problem.grand:
-            state.v[b] += share * (min(without.up[b], _FAR) - min(with_.up[b], _FAR))
+            state.v[b] += share * (min(without.up[b], far) - min(with_.up[b], far))
     forget(state)
 
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from arcwise.search.status import FOUND
 from arcwise.search.tree_scores import tree_scores
+from arcwise.threads import heed
 
 Search = Callable[[NDArray[np.float64], NDArray[np.int64], bool, NDArray[np.int32]], NDArray[np.int64]]
 Tree = tuple[int, ...]
@@ -56,6 +57,7 @@ def k_best_trees(
         if found
     ]
     while waiting and len(best) < k:
+        heed()
         part = heapq.heappop(waiting)
         best.append((-part.cost, np.array(part.heads, np.int32)))
         if len(best) < k:

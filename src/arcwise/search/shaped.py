@@ -31,7 +31,7 @@ from arcwise.search.spanning_tree import spanning_trees
 from arcwise.search.status import FOUND, NO_SHAPE
 from arcwise.search.tree_scores import tree_scores
 from arcwise.search.within_reach import FAR, SMALL
-from arcwise.threads import interruptible
+from arcwise.threads import heed, interruptible
 from arcwise.trees.shapes import ANY, Shape, has_shape, no_shape
 
 Heads = NDArray[np.int32]
@@ -198,6 +198,7 @@ def search_until(
         relaxed = relax(trees, rows, nodes.alive[0], incumbent, effort.descent)
         nodes.bounds[0], steps = relaxed.bound, relaxed.steps
     while options.branching and nodes.number > 0 and seen < options.nodes and monotonic() < deadline:
+        heed()
         most = min(_AT_ONCE, options.nodes - seen)
         nodes, more_nodes, more_steps = explore(
             trees, rows, nodes, incumbent, effort.descent, most, effort.most_open

@@ -23,6 +23,7 @@ from arcwise.parts.tables import Tables
 from arcwise.search.dual import arcs_of_rivals
 from arcwise.search.part_chart import PartChart, forbid, only_one
 from arcwise.search.result import Parse
+from arcwise.threads import heed
 
 # Given the problem and what an earlier search of it found, if there was one.
 SearchOf = Callable[[PartChart, Parse | None], Parse]
@@ -50,6 +51,7 @@ def search_within_reach(chart: PartChart, search: SearchOf) -> Parse:
     """
     found: Parse | None = None
     while True:
+        heed()
         given = _in_unit(chart)
         try:
             parse = search(given.chart, found)
@@ -74,7 +76,8 @@ def search_within_reach(chart: PartChart, search: SearchOf) -> Parse:
                     parse.bound += given.chart.difference
         parse = _unscaled(parse, given.unit.shift)
         if found is not None and found.score > parse.score:
-            found.bound, parse = parse.bound, found
+            found.bound = None if parse.bound is None else max(parse.bound, found.score)
+            parse = found
         found = parse
         if gone is None:
             return parse
