@@ -178,10 +178,10 @@ def test_models_without_their_clusters_are_refused(clusters: Path, tagging: Path
     for model in (load_model(tagging), short(clusters).model):
         assert load(resealed(tmp_path, lambda header, arrays: None, model)).labels == model.names
         for names in (["keys", "of", "grains"], ["keys"], ["keys", "grains"]):
-            with pytest.raises(ModelError, match=f"{tmp_path / 'wrong'}: .* array clusters.keys is missing$"):
+            with pytest.raises(ModelError, match=f"{tmp_path / 'wrong'}: .*clusters.* missing$"):
                 load(resealed(tmp_path, partial(drop, names), model))
         for name in ("of", "grains"):
-            with pytest.raises(ModelError, match=rf"can use: array clusters\.{name} is missing$"):
+            with pytest.raises(ModelError, match=rf"can use: .*clusters\.{name} is missing"):
                 load(resealed(tmp_path, partial(drop, [name]), model))
 
 

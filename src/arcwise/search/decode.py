@@ -178,7 +178,8 @@ def decode(
         matrix, too.
     exact: in dual decomposition, for "price" and for classes of trees, whether to go on until the tree is proved best. If not, so
         many `iterations` are made, or the linear program is all, and the best tree seen comes with the gap that is left. budget:
-        steps, or nodes of branch and bound, after which an exact search gives up, too; its gap says so.
+        work for each word, in edges of automata and pairs of words that are looked at, or nodes of branch and bound, after which an
+        exact search gives up, too; its gap says so.
     rule: how long its steps are: "gap", after the gap that is left, or "paper", as Koo et al. (2010) have them, which is slower. Of
         branch and bound, "paper": rows, steps and branches as Corro et al. (2016) have them, likewise.
     trace: keep (bound, score of the tree, automata computed anew) of every iteration of dual decomposition in stats["trace"].
