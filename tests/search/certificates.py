@@ -316,9 +316,13 @@ def unlike(problem: Problem, method: Method, parse: Any, rng: Any) -> list[str]:
         enough = all(-mask > 1e4 * least for mask in (other_mask, *used))
         if lacks and mine is not None and enough:
             other = search(problem._replace(tables=here), method)
-            if other in (None, "gave up") or (whole and other.certified != parse.certified):
+            if whole and (other in (None, "gave up") or other.certified != parse.certified):
                 found.append("another mask, another certificate")
-            elif other.certified and not np.array_equal(other.heads, parse.heads):
+            elif (
+                other not in (None, "gave up")
+                and other.certified
+                and not np.array_equal(other.heads, parse.heads)
+            ):
                 found.append("another mask, another tree")
     return found
 

@@ -169,6 +169,7 @@ class _Search:
         plain: without prices.
         """
         self.nodes += 1
+        plain = plain or self.priced is None or self.prices is None
         if self.priced is None or self.prices is None or plain:
             relaxed = self.oracle(alive)
         elif (relaxed := self.priced(alive, self.prices)) is not None:
@@ -178,9 +179,18 @@ class _Search:
         if relaxed is None:
             return None
         counts = self.constraints.counts(relaxed.tree)
-        if max(counts.values(), default=0) <= 1 and (self.best is None or relaxed.score > self.best.score):
-            self.best = relaxed
+        if max(counts.values(), default=0) <= 1 and (self.best is None or relaxed.bound > self.best.score):
+            # Prices may have cost the score its digits.
+            own = relaxed if plain else self._alone(relaxed.tree, len(alive))
+            if own is not None and (self.best is None or own.score > self.best.score):
+                self.best = own
         return relaxed, counts
+
+    def _alone(self, tree: Ints, arcs: int) -> Relaxed | None:
+        """The tree with its own score, found among its arcs."""
+        alive = np.zeros(arcs, np.bool_)
+        alive[tree[1:]] = True
+        return self.oracle(alive)
 
     def find_prices(self, alive: Flags, steps: int) -> None:
         """The prices with the lowest bound that so many steps come by."""
