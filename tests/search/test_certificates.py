@@ -32,6 +32,7 @@ def test_nothing_untrue_is_claimed(name):
         (7, 621, "ilp"),  # a solver that sees no tree
         (100, 12086, "climb"),  # grandparents, which are folded into the scores of arcs
         (100, 50450, "dual, second order"),  # losses without end, which made great multipliers
+        (200, 117594, "dual, 5 steps"),  # a search that gives up when it begins anew without masks
         (200, 32923, "constraints on trees of arcs"),  # prices as great as masks
         (7, 176, "price"),  # trees nearer to each other than a solver's tolerance
     ],

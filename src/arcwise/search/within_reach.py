@@ -74,6 +74,8 @@ def search_within_reach(chart: PartChart, search: SearchOf) -> Parse:
                     gone = {"arcs": ~rivals}
                 elif parse.bound is not None:
                     parse.bound += given.chart.difference
+        if gone is not None and not given.exact and parse.bound is not None:
+            parse.bound += given.chart.difference  # what was rounded may matter among what is left
         parse = _unscaled(parse, given.unit.shift)
         if found is not None and found.score > parse.score:
             found.bound = None if parse.bound is None else max(parse.bound, found.score)
