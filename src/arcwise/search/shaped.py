@@ -166,7 +166,6 @@ def _search_class(
         if (
             certified
             and not exact
-            and options.shape.block_degree != 1
             and np.abs(given[heads[1:], np.arange(1, size)]).max() < np.ldexp(unit.size * SMALL, -unit.shift)
         ):
             certified, bound = False, unscaled_bound(outcome.bound + difference, unit.shift)
