@@ -169,11 +169,11 @@ class _Search:
         plain: without prices.
         """
         self.nodes += 1
-        plain = plain or self.priced is None or self.prices is None
-        if self.priced is None or self.prices is None or plain:
+        prices = None if plain else self.prices
+        if self.priced is None or prices is None:
             relaxed = self.oracle(alive)
-        elif (relaxed := self.priced(alive, self.prices)) is not None:
-            paid = float(self.prices[relaxed.tree[1:]].sum())
+        elif (relaxed := self.priced(alive, prices)) is not None:
+            paid = float(prices[relaxed.tree[1:]].sum())
             off = _ROUNDING * (abs(relaxed.score) + abs(paid) + self.given_back)
             relaxed = Relaxed(relaxed.tree, relaxed.score + paid, relaxed.bound + self.given_back + off)
         if relaxed is None:
@@ -181,7 +181,7 @@ class _Search:
         counts = self.constraints.counts(relaxed.tree)
         if max(counts.values(), default=0) <= 1 and (self.best is None or relaxed.bound > self.best.score):
             # Prices may have cost the score its digits.
-            own = relaxed if plain else self._alone(relaxed.tree, len(alive))
+            own = relaxed if prices is None else self._alone(relaxed.tree, len(alive))
             if own is not None and (self.best is None or own.score > self.best.score):
                 self.best = own
         return relaxed, counts

@@ -144,19 +144,8 @@ def _solve(
     if found is None:
         return None
     parse = parses[found.tree.tobytes()]
-    score, certified = found.score, found.bound == found.score
-    if found.nodes > 1:  # prices may have cost digits
-        score = search(arcs.rescored(np.where(_flags(found.tree, len(scores)), scores, -np.inf))).score
-    bound = score if certified else max(score, found.bound)
-    return Parse(
-        parse.heads, score, bound, parse.labels, {**parse.stats, "searches": found.nodes}, parse.senses
-    )
-
-
-def _flags(tree: Ints, arcs: int) -> Flags:
-    flags = np.zeros(arcs, np.bool_)
-    flags[tree[1:]] = True
-    return flags
+    stats = {**parse.stats, "searches": found.nodes}
+    return Parse(parse.heads, found.score, max(found.score, found.bound), parse.labels, stats, parse.senses)
 
 
 def _least_difference(arcs: Arcs, scores: Floats) -> float:
